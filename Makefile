@@ -1,0 +1,57 @@
+# Everything a developer or CI does with this repository. `make` alone lists the commands.
+# Needs make and Python 3.11 or later, nothing else: `make setup` builds the rest from requirements.lock.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+# Two workers: the machines that run CI have two cores.
+PYTEST := $(RUN) -m pytest -n 2
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-core test-all lint docs bench clean
+
+help:  ## Print this list
+	@echo "SparkRex: row pattern recognition. Commands:"
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1|/' | \
+		while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+setup: $(STAMP)  ## Create .venv and install the locked dependencies and this package
+
+# The stamp makes every other target install by itself, once, and again when the lock changes.
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "SparkRex needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+demo: $(STAMP)  ## Find patterns in a generated sample and print them
+	$(RUN) -m examples.demo
+
+test: $(STAMP)  ## Run every test but the slow ones
+	$(PYTEST) -m "not slow"
+
+test-core: $(STAMP)  ## Run the tests that need no JVM and no long random search, under a minute
+	$(PYTEST) -m "not slow" --ignore=tests/property --ignore=tests/spark
+
+test-all: $(STAMP)  ## Run every test, the slow ones too
+	$(PYTEST)
+
+lint: $(STAMP)  ## Check style (ruff) and types (mypy strict)
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+
+docs: $(STAMP)  ## Run the examples of the documentation and write their answers anew
+	$(RUN) -m tests.documentation.errors_page
+	$(RUN) -m tests.documentation.page_examples --fill
+
+bench: $(STAMP)  ## Measure the standard workloads and check their answers
+	$(RUN) -m benchmarks.standard
+
+clean:  ## Remove the environment and all caches
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Programs that show SparkRex at work; they use the public names only."""

@@ -1,0 +1,31 @@
+"""SparkRex finds patterns in rows: SQL:2016 MATCH_RECOGNIZE over tables in memory.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> ticks = pa.table({"ts": [1, 2, 3, 4], "price": [9.0, 7.0, 6.0, 8.0]})
+    >>> rex.sql('''SELECT * FROM ticks MATCH_RECOGNIZE (
+    ...              ORDER BY ts
+    ...              MEASURES FIRST(DOWN.ts) AS fell_at, MIN(DOWN.price) AS low
+    ...              PATTERN (STRT DOWN+ UP+)
+    ...              DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price))''', ticks=ticks).to_pylist()
+    [{'fell_at': 2, 'low': 6.0}]
+"""
+
+from __future__ import annotations
+
+from sparkrex.api import CompiledQuery, compile, explain, match, sql
+from sparkrex.config import Settings
+from sparkrex.errors import (
+    AnalysisError,
+    ExecutionError,
+    InternalError,
+    ParseError,
+    RexError,
+    UnsupportedError,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AnalysisError", "CompiledQuery", "ExecutionError", "InternalError", "ParseError", "RexError", "Settings",
+    "UnsupportedError", "__version__", "compile", "explain", "match", "sql",
+]

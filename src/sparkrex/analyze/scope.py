@@ -1,0 +1,74 @@
+"""What names can mean inside one MATCH_RECOGNIZE: columns, variables, union variables, the input's alias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sparkrex.errors import AnalysisError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlglot import exp
+    from sqlglot.dialects.dialect import Dialect
+
+    from sparkrex.languages.match_recognize.names import NameRules
+    from sparkrex.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class InputColumn:
+    """A column of the input: exact name and type, as sqlglot names types."""
+
+    name: str
+    type: exp.DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The names of one clause.
+
+    `variables` are the primary variables of the pattern, `unions` the union variables with their members;
+    `aggregate_names` are functions of the host that aggregate, in lower case;
+    `table_columns` gives the column names of another table, in lower case, None if they cannot be known.
+    """
+
+    source: Source
+    dialect: Dialect
+    dialect_name: str
+    host_dialect: str
+    rules: NameRules
+    columns: tuple[InputColumn, ...]
+    alias: str | None
+    variables: tuple[str, ...]
+    unions: dict[str, frozenset[str]]
+    aggregate_names: frozenset[str]
+    table_columns: Callable[[str], frozenset[str] | None]
+    is_nested: bool
+
+    def variable_set(self, name: str) -> frozenset[str] | None:
+        """The primary variables behind a variable or union variable, None if the name is neither."""
+        if name in self.unions:
+            return self.unions[name]
+        return frozenset((name,)) if name in self.variables else None
+
+    def find_column(self, name: str, span: Span) -> InputColumn | None:
+        """The column of that name, matched without regard to case; an exact spelling wins."""
+        found = [column for column in self.columns if column.name.lower() == name.lower()]
+        if len(found) > 1:
+            exact = [column for column in found if column.name == name]
+            if len(exact) == 1:
+                return exact[0]
+            names = ", ".join(column.name for column in found)
+            raise AnalysisError("REX202", f"column {name} is ambiguous: {names}", self.source, span)
+        return found[0] if found else None
+
+    def column(self, name: str, span: Span) -> InputColumn:
+        """The column of that name, or an error that suggests one."""
+        found = self.find_column(name, span)
+        if found is None:
+            names = [column.name for column in self.columns]
+            hint = nearest(name, names) or f"the input has {', '.join(names) or 'no columns'}"
+            raise AnalysisError("REX201", f"column {name} does not exist in the input", self.source, span, hint=hint)
+        return found

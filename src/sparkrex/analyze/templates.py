@@ -1,0 +1,79 @@
+"""SQL templates: what the host is asked to compute for an operator or function.
+
+Operators whose meaning differs between dialects are written out here in the query's dialect's meaning; everything else
+is translated by sqlglot, which refuses rather than guesses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import UnsupportedError as SqlglotUnsupported
+
+from sparkrex.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from sparkrex.analyze.scope import Scope
+    from sparkrex.source import Span
+
+_OPERAND = "rex_operand_{}_"
+# Dialects in which a zero divisor is an error whatever its type.
+_ERROR_ON_ZERO = {"spark", "spark2", "databricks", "snowflake", "oracle", "postgres", "redshift", "bigquery", "tsql"}
+
+BINARY: dict[type[exp.Expression], tuple[str, str]] = {
+    exp.Add: ("add", "({0} + {1})"),
+    exp.Sub: ("subtract", "({0} - {1})"),
+    exp.Mul: ("multiply", "({0} * {1})"),
+    exp.EQ: ("eq", "({0} = {1})"),
+    exp.NEQ: ("ne", "({0} <> {1})"),
+    exp.LT: ("lt", "({0} < {1})"),
+    exp.LTE: ("le", "({0} <= {1})"),
+    exp.GT: ("gt", "({0} > {1})"),
+    exp.GTE: ("ge", "({0} >= {1})"),
+    exp.NullSafeEQ: ("is_not_distinct_from", "({0} IS NOT DISTINCT FROM {1})"),
+    exp.NullSafeNEQ: ("is_distinct_from", "({0} IS DISTINCT FROM {1})"),
+}
+
+
+def division(scope: Scope, is_integer: bool, host: str) -> tuple[str, str]:
+    """Name and template of `/` in the query's dialect.
+
+    Two integers are divided to an integer where the dialect's division is typed (Trino, Postgres), truncating.
+    """
+    zero = "error('division by zero')" if host == "duckdb" else "raise_error('division by zero')"
+    if scope.dialect.TYPED_DIVISION and is_integer:
+        operator = "//" if host == "duckdb" else "div"
+        return "integer_divide", f"(CASE WHEN {{1}} = 0 THEN {zero} ELSE {{0}} {operator} {{1}} END)"
+    if host == "duckdb" and scope.dialect_name in _ERROR_ON_ZERO:
+        return "divide", f"(CASE WHEN {{1}} = 0 THEN {zero} ELSE {{0}} / {{1}} END)"
+    return "divide", "({0} / {1})"
+
+
+def modulo(scope: Scope, host: str) -> tuple[str, str]:
+    """Name and template of `%`: the sign of the dividend everywhere; a zero divisor is an error except in DuckDB."""
+    if host == "duckdb" and scope.dialect_name != "duckdb":
+        return "modulo", "(CASE WHEN {1} = 0 THEN error('division by zero') ELSE {0} % {1} END)"
+    return "modulo", "({0} % {1})"
+
+
+def operand(position: int, type_: exp.DataType | None) -> exp.Column:
+    """A stand-in for an operand, typed so that sqlglot translates what depends on types."""
+    column = exp.column(_OPERAND.format(position))
+    column.type = type_
+    return column
+
+
+def template_of(node: exp.Expression, scope: Scope, n_operands: int, span: Span) -> str:
+    """The host's SQL of a node whose operands are stand-ins, as a format template."""
+    try:
+        text = node.sql(dialect=scope.host_dialect, unsupported_level=ErrorLevel.RAISE)
+    except SqlglotUnsupported as error:
+        raise UnsupportedError(
+            "REX301", f"this cannot be translated from {scope.dialect_name} to {scope.host_dialect}", scope.source,
+            span, notes=(str(error).strip(),), hint="write it with functions that both know",
+        ) from error
+    text = text.replace("{", "{{").replace("}", "}}")
+    for position in range(n_operands):
+        text = text.replace(_OPERAND.format(position), f"{{{position}}}")
+    return text

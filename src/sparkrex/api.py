@@ -1,0 +1,115 @@
+"""The public functions. The engine is loaded when the first query runs, so that importing the package stays cheap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sparkrex.config import Settings, make_settings
+from sparkrex.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+
+    from sparkrex.engine import ParsedQuery
+    from sparkrex.explain import Explanation
+
+_CLAUSE_TABLE = "rex_input"
+
+
+class CompiledQuery:
+    """A query cut and parsed once. Call it with tables, as often as needed."""
+
+    def __init__(self, text: str, dialect: str, settings: Settings) -> None:
+        from sparkrex.engine import parse_query
+
+        self.text = text
+        self.dialect = dialect
+        self.settings = settings
+        self._parsed: ParsedQuery = parse_query(text, dialect)
+
+    def __call__(self, tables: Mapping[str, object] | None = None, /, **named: object) -> pa.Table:
+        """The result over these tables."""
+        from sparkrex.engine import name_tables, run_query
+
+        return run_query(self._parsed, name_tables(tables, named), self.settings)
+
+    def reader(self, tables: Mapping[str, object] | None = None, /, **named: object) -> pa.RecordBatchReader:
+        """The result as a stream of record batches."""
+        return self(tables, **named).to_reader()
+
+    def explain(self, tables: Mapping[str, object] | None = None, /, **named: object) -> Explanation:
+        """The plan over these tables."""
+        from sparkrex.engine import explain_query, name_tables
+        from sparkrex.explain import explain_plans
+
+        plans = explain_query(self._parsed, name_tables(tables, named), self.settings)
+        statement = self._parsed.statement
+        return explain_plans(plans, statement.host_sql, is_bare=statement.bare_relation is not None)
+
+    def __str__(self) -> str:
+        patterns = [f"PATTERN ({clause.pattern})" for clause in self._parsed.clauses]
+        return f"{self.text.strip()}\n-- {self.dialect}; {'; '.join(patterns) or 'no MATCH_RECOGNIZE'}"
+
+    def __repr__(self) -> str:
+        return f"CompiledQuery({self.text!r}, dialect={self.dialect!r})"
+
+
+def compile(  # noqa: A001  the name is the point: rex.compile, like re.compile
+    query: str, /, *, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
+) -> CompiledQuery:
+    """Parse a query once, to run it many times."""
+    return CompiledQuery(query, dialect.lower(), make_settings(settings))
+
+
+def sql(
+    query: str, /, tables: Mapping[str, object] | None = None, *, dialect: str = "spark", spark: object = None,
+    planner: str | None = None, settings: Settings | Mapping[str, Any] | None = None, **named: object,
+) -> pa.Table:
+    """Run SQL with MATCH_RECOGNIZE over tables in memory.
+
+    Tables are keyword arguments, or go into `tables` under any name: pyarrow tables, readers and datasets, pandas and
+    polars frames, paths to Parquet or CSV files. The result is a pyarrow table.
+
+    >>> import sparkrex as rex
+    >>> rex.sql("SELECT * FROM (VALUES (1), (2)) AS t(x) MATCH_RECOGNIZE ("
+    ...         "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS x > 0)").to_pylist()
+    [{'n': 2}]
+    """
+    _refuse_spark(spark, planner)
+    return compile(query, dialect=dialect, settings=settings)(tables, **named)
+
+
+def explain(
+    query: str, /, tables: Mapping[str, object] | None = None, *, dialect: str = "spark", spark: object = None,
+    planner: str | None = None, settings: Settings | Mapping[str, Any] | None = None, **named: object,
+) -> Explanation:
+    """The plan of a query as a tree: the matcher, why, and why not the others."""
+    _refuse_spark(spark, planner)
+    return compile(query, dialect=dialect, settings=settings).explain(tables, **named)
+
+
+def match(
+    clause: str, /, *, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
+) -> Callable[[object], pa.Table]:
+    """A function from a table to its matches; `clause` is what stands between MATCH_RECOGNIZE's parentheses.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)")(pa.table({"x": [1, 2, 3]})).to_pylist()
+    [{'n': 3}]
+    """
+    compiled = compile(f"SELECT * FROM {_CLAUSE_TABLE} MATCH_RECOGNIZE ({clause}\n)", dialect=dialect, settings=settings)
+
+    def matched(table: object) -> pa.Table:
+        """The matches in one table."""
+        return compiled({_CLAUSE_TABLE: table})
+
+    return matched
+
+
+def _refuse_spark(spark: object, planner: str | None) -> None:
+    if spark is not None:
+        raise AnalysisError("REX217", "spark= is not supported yet: queries run in memory", None, None)
+    if planner is not None:
+        raise AnalysisError("REX217", f"unknown planner {planner!r}: row patterns need none", None, None)

@@ -1,0 +1,93 @@
+"""Tables that users pass: pyarrow, pandas, polars, a path. All become Arrow; nothing is read before it is needed."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from sparkrex.errors import ExecutionError
+
+if TYPE_CHECKING:
+    import pyarrow.dataset
+
+ArrowInput: TypeAlias = "pa.Table | pyarrow.dataset.Dataset"
+
+
+def is_table(value: object) -> bool:
+    """Whether the value is something that `to_arrow` reads."""
+    if isinstance(value, pa.Table | pa.RecordBatch | pa.RecordBatchReader | str | Path):
+        return True
+    return _library(value) in ("pandas", "polars") or type(value).__module__.startswith("pyarrow._dataset")
+
+
+def is_spark(value: object) -> bool:
+    """Whether the value is a Spark DataFrame, classic or Connect, told without importing pyspark."""
+    return any(kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame" for kind in type(value).__mro__)
+
+
+def to_arrow(name: str, value: object) -> ArrowInput:
+    """An Arrow table, or a dataset of which only the columns needed will be read."""
+    match value:
+        case pa.Table():
+            return value
+        case pa.RecordBatch():
+            return pa.Table.from_batches([value])
+        case pa.RecordBatchReader():
+            return value.read_all()
+        case str() | Path():
+            return _open_path(name, str(value))
+    if type(value).__module__.startswith("pyarrow._dataset"):
+        return value
+    if _library(value) == "pandas":
+        return pa.Table.from_pandas(value, preserve_index=False).replace_schema_metadata(None)
+    if _library(value) == "polars":
+        collected: Any = value.collect() if hasattr(value, "collect") else value
+        return collected.to_arrow()
+    raise TypeError(
+        f"{name}= is a {type(value).__name__}, not a table: pass a pyarrow, pandas or polars table, a path, "
+        "or, if it was meant as an option, put it into settings={...}"
+    )
+
+
+def _library(value: object) -> str:
+    is_frame = type(value).__name__ in ("DataFrame", "LazyFrame")
+    return type(value).__module__.split(".")[0] if is_frame else ""
+
+
+def _open_path(name: str, path: str) -> ArrowInput:
+    import pyarrow.dataset as ds
+
+    files: Any = sorted(glob.glob(path)) if any(letter in path for letter in "*?[") else path
+    if not files or (isinstance(files, str) and not Path(files).exists()):
+        raise ExecutionError("REX407", f"table {name}: there is no file {path}", None, None)
+    suffix = Path(path).suffix.lower()
+    try:
+        if suffix in (".csv", ".tsv"):
+            return _read_csv(files if isinstance(files, list) else [files], "\t" if suffix == ".tsv" else ",")
+        return ds.dataset(files, format="parquet")
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ExecutionError(
+            "REX407", f"table {name}: {path} cannot be read", None, None, notes=(str(error).split("\n")[0],),
+            hint="Parquet and CSV files are read",
+        ) from error
+
+
+def _read_csv(files: list[str], delimiter: str) -> pa.Table:
+    from pyarrow import csv
+
+    options = csv.ParseOptions(delimiter=delimiter)
+    return pa.concat_tables(
+        [csv.read_csv(file, parse_options=options) for file in files], promote_options="permissive"
+    )
+
+
+def read_columns(source: ArrowInput, columns: list[str]) -> pa.Table:
+    """These columns of a table or dataset, in its row order, types untouched."""
+    if isinstance(source, pa.Table):
+        # By position: a table may hold one name twice.
+        indices = [source.column_names.index(column) for column in columns]
+        return source.select(indices)
+    return source.to_table(columns=columns)

@@ -1,0 +1,117 @@
+"""Arrow arrays as the int64 and float64 arrays that kernels read, and the kinds of values they hold.
+
+A kind says what an int64 means: an integer, a boolean, a day, a time, a scaled decimal, a string's code. Two values can
+be compared if their kinds agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`name` is int, float, bool, date, timestamp, time, decimal, string or interval; `detail` a scale or unit."""
+
+    name: str
+    detail: str | int | None = None
+
+
+INT, FLOAT, BOOL, STRING, INTERVAL = Kind("int"), Kind("float"), Kind("bool"), Kind("string"), Kind("interval")
+
+
+def kind_of(type_: pa.DataType) -> Kind | None:
+    """The kind of an Arrow type, None if kernels cannot hold it."""
+    if pa.types.is_dictionary(type_):
+        return kind_of(type_.value_type)
+    if pa.types.is_boolean(type_):
+        return BOOL
+    if pa.types.is_integer(type_) and type_ != pa.uint64():
+        return INT
+    if pa.types.is_floating(type_):
+        return FLOAT
+    if pa.types.is_date32(type_):
+        return Kind("date")
+    if pa.types.is_timestamp(type_):
+        return Kind("timestamp", type_.unit + ("" if type_.tz is None else " zoned"))
+    if pa.types.is_time(type_):
+        return Kind("time", type_.unit)
+    if pa.types.is_decimal128(type_) and type_.precision <= 18:
+        return Kind("decimal", type_.scale)
+    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+        return STRING
+    return None
+
+
+def plain(values: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """One contiguous array, dictionaries decoded."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    if isinstance(values, pa.ChunkedArray):
+        values = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return values
+
+
+def nulls_of(values: pa.Array) -> NDArray[np.uint8]:
+    """1 where the value is NULL."""
+    if values.null_count == 0:
+        return np.zeros(len(values), np.uint8)
+    return values.is_null().to_numpy(zero_copy_only=False).astype(np.uint8)
+
+
+def floats_of(values: pa.Array) -> NDArray[np.float64]:
+    """The values as doubles; NULL rows hold 0."""
+    values = values.cast(pa.float64())
+    return pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False)
+
+
+def ints_of(values: pa.Array) -> NDArray[np.int64]:
+    """The values of any kind but float and string as integers; NULL rows hold 0."""
+    kind = values.type
+    if pa.types.is_boolean(kind):
+        return pc.fill_null(values, False).to_numpy(zero_copy_only=False).astype(np.int64)
+    if pa.types.is_decimal(kind):
+        return _scaled(values)
+    if not pa.types.is_integer(kind):
+        values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+    return pc.fill_null(values.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+
+
+def _scaled(values: pa.Array) -> NDArray[np.int64]:
+    """Unscaled values of decimals with at most 18 digits: the low half of each 128-bit integer."""
+    filled = pc.fill_null(values, pa.scalar(0, values.type))
+    words = np.frombuffer(filled.buffers()[1], np.int64)
+    return words[2 * filled.offset : 2 * (filled.offset + len(filled)) : 2].copy()
+
+
+class StringCodes:
+    """One code per distinct string of a batch, ordered as the strings are: codes compare as strings do."""
+
+    def __init__(self, columns: list[pa.Array], literals: list[str]) -> None:
+        distinct = [column.cast(pa.large_string()).unique().drop_null() for column in columns]
+        distinct.append(pa.array(literals, pa.large_string()))
+        everything = pa.concat_arrays(distinct).unique()
+        self._strings = everything.take(pc.array_sort_indices(everything))
+        self._codes = {literal: self._find(literal) for literal in literals}
+
+    def _find(self, text: str) -> int:
+        return int(pc.index(self._strings, pa.scalar(text, pa.large_string())).as_py())
+
+    def code(self, text: str) -> int:
+        """The code of one of the literals."""
+        return self._codes[text]
+
+    def encode(self, column: pa.Array) -> NDArray[np.int64]:
+        """Codes of a column; NULL rows hold 0."""
+        found = pc.index_in(column.cast(pa.large_string()), value_set=self._strings)
+        return pc.fill_null(found.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)

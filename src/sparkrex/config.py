@@ -1,0 +1,52 @@
+"""Settings: one frozen value that travels with a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from sparkrex.errors import AnalysisError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What can be set for a query. `docs/settings.md` has the table.
+
+    `step_budget` bounds the steps of the search from one start row when a condition reads the match's context (others
+    need no bound). `chunk_rows`, if set, feeds the matcher that many rows at a time. `max_open_rows` bounds the rows
+    that a matcher holds back while a match is undecided. `time_zone` is the in-memory host's. `matcher` forces a row
+    pattern matcher by name: `backtrack` or `interpreter`.
+    """
+
+    step_budget: int = 100_000_000
+    chunk_rows: int | None = None
+    max_open_rows: int = 100_000_000
+    time_zone: str = "UTC"
+    matcher: str | None = None
+
+
+def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
+    """Settings from a mapping of names to values, or as given."""
+    if given is None:
+        return Settings()
+    if isinstance(given, Settings):
+        return given
+    known = [field.name for field in fields(Settings)]
+    for name in given:
+        if name not in known:
+            raise AnalysisError(
+                "REX217", f"unknown setting {name!r}", None, None, hint=nearest(name, known) or f"one of {', '.join(known)}"
+            )
+    settings = replace(Settings(), **given)
+    for name in ("step_budget", "chunk_rows", "max_open_rows"):
+        value = getattr(settings, name)
+        if value is not None and (not isinstance(value, int) or value < 1):
+            raise AnalysisError("REX217", f"setting {name} must be a positive whole number, not {value!r}", None, None)
+    if settings.matcher not in (None, "backtrack", "interpreter"):
+        raise AnalysisError(
+            "REX217", f"unknown matcher {settings.matcher!r}", None, None, hint="one of backtrack, interpreter"
+        )
+    return settings

@@ -1,0 +1,237 @@
+"""The pipeline in one process: text to table.
+
+`compile_query` cuts and parses once; running analyses each MATCH_RECOGNIZE over its input's columns, matches, and hands
+the result back to the host under a placeholder name.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.analyze.clause import analyze_clause, union_variables
+from sparkrex.analyze.scope import InputColumn, Scope
+from sparkrex.columns.arrange import Arrangement, SortKey, arrange
+from sparkrex.columns.inputs import ArrowInput, is_spark, read_columns, to_arrow
+from sparkrex.errors import RexError, UnsupportedError
+from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator, aggregate_names
+from sparkrex.ir import traverse
+from sparkrex.ir.render import render
+from sparkrex.ir.scalar import ColumnAt, walk
+from sparkrex.languages.match_recognize.clause import parse_clause
+from sparkrex.languages.match_recognize.names import name_rules
+from sparkrex.physical.contract import Columns, Matches
+from sparkrex.physical.output import build_output
+from sparkrex.physical.reading import MatchReader
+from sparkrex.physical.relation_columns import add_relation_columns
+from sparkrex.planner.choose_matcher import Choice, choose_matcher
+from sparkrex.source import Source
+from sparkrex.statement.cut import Relation, Statement, cut
+from sparkrex.statement.tokens import find_dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sparkrex.config import Settings
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.ir.scalar import Expression
+    from sparkrex.languages.match_recognize.syntax import Clause
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A statement cut into relations, each with its parsed clause."""
+
+    statement: Statement
+    dialect_name: str
+    clauses: tuple[Clause, ...]
+
+
+def parse_query(text: str, dialect_name: str) -> ParsedQuery:
+    """Cut and parse a statement."""
+    source = Source(text)
+    dialect = find_dialect(dialect_name)
+    statement = cut(source, dialect, secrets.token_hex(4))
+    rules = name_rules(dialect_name)
+    clauses = tuple(
+        parse_clause(relation.tokens, relation.clause, source, dialect, rules) for relation in statement.relations
+    )
+    return ParsedQuery(statement, dialect_name, clauses)
+
+
+def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.Table:
+    """Run a parsed statement over in-memory tables."""
+    host = _open_host(query, tables, settings)
+    try:
+        result: pa.Table | None = None
+        for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
+            plan, table, evaluator = prepare_relation(query, relation, clause, host)
+            result = run_relation(plan, table, evaluator, settings)
+            host.register(relation.placeholder, result)
+        if query.statement.bare_relation is not None and result is not None:
+            return result
+        return host.query(host.translated(query.statement.host_sql), None)
+    finally:
+        host.close()
+
+
+def explain_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> list[tuple[MatchRecognize, Choice]]:
+    """Plan and matcher of every relation. Relations that others read are run to know their columns."""
+    host = _open_host(query, tables, settings)
+    try:
+        plans: list[tuple[MatchRecognize, Choice]] = []
+        for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
+            plan, table, evaluator = prepare_relation(query, relation, clause, host)
+            widened, sample = add_relation_columns(plan, table.slice(0, 0), evaluator)
+            plans.append((plan, choose_matcher(widened, sample, evaluator, settings)))
+            if relation is not query.statement.relations[-1]:
+                host.register(relation.placeholder, run_relation(plan, table, evaluator, settings))
+        return plans
+    finally:
+        host.close()
+
+
+def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> DuckDbHost:
+    statement = query.statement
+    host = DuckDbHost(statement.source, statement.dialect, query.dialect_name, settings)
+    try:
+        for name, value in tables.items():
+            if is_spark(value):
+                raise UnsupportedError(
+                    "REX301", f"table {name} is a Spark DataFrame, which is not supported yet", None, None,
+                    hint="pass its rows as a pyarrow table: df.toArrow()",
+                )
+            host.register(name, to_arrow(name, value))
+    except BaseException:
+        host.close()
+        raise
+    return host
+
+
+def prepare_relation(
+    query: ParsedQuery, relation: Relation, clause: Clause, host: DuckDbHost
+) -> tuple[MatchRecognize, pa.Table, RelationEvaluator]:
+    """Plan of a relation, the columns of its input that the plan uses, and its evaluator."""
+    base: ArrowInput | None = host.tables.get(relation.input_table.lower()) if relation.input_table else None
+    if base is not None:
+        input_sql = f"SELECT * FROM {_quoted(relation.input_table or '')}"
+    else:
+        input_sql = host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}")
+    described = host.describe(input_sql)
+    names = [name for name, _ in described] if base is None else list(base.schema.names)
+    columns = tuple(InputColumn(name, kind) for name, (_, kind) in zip(names, described, strict=True))
+    plan = _analyze(query, relation, clause, columns, host)
+    used = used_columns(plan)
+    if base is not None:
+        table = read_columns(base, used)
+    else:
+        listed = ", ".join(_quoted(name) for name in used) or "NULL AS rex_none"
+        table = host.query(f"SELECT {listed} FROM ({input_sql})", relation.span)
+    return plan, table, RelationEvaluator(host, relation.prefix)
+
+
+def _analyze(
+    query: ParsedQuery, relation: Relation, clause: Clause, columns: tuple[InputColumn, ...], host: DuckDbHost
+) -> MatchRecognize:
+    scope = Scope(
+        source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
+        host_dialect=host.dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
+        variables=traverse.variables(clause.pattern), unions={}, aggregate_names=aggregate_names(),
+        table_columns=host.table_columns, is_nested=relation.is_nested,
+    )
+    scope = replace(scope, unions=union_variables(clause, scope))
+    return analyze_clause(clause, scope, relation.column_aliases, relation.span)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def used_columns(plan: MatchRecognize) -> list[str]:
+    """Input columns that the plan reads or passes on, in input order; the first one if it needs none, to count rows."""
+    expressions: list[Expression] = [key.expression for key in (*plan.partition_by, *plan.order_by)]
+    expressions += [measure.expression for measure in plan.measures]
+    expressions += [definition.condition for definition in plan.definitions]
+    used = {node.column for expression in expressions for node in walk(expression) if isinstance(node, ColumnAt)}
+    used.update(plan.passed_columns())
+    return [column for column in plan.input_columns if column in used] or list(plan.input_columns[:1])
+
+
+def run_relation(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
+    """The result of one MATCH_RECOGNIZE over its input: arrange, match, read, build."""
+    try:
+        plan, table = add_relation_columns(plan, table, evaluator)
+        keys = [key.expression for key in plan.partition_by] + [key.expression for key in plan.order_by]
+        values = _row_values(keys, table, evaluator)
+        partition_columns = values[: len(plan.partition_by)]
+        sort_keys = [
+            SortKey(column, key.is_descending, key.nulls_first)
+            for column, key in zip(values[len(plan.partition_by) :], plan.order_by, strict=True)
+        ]
+        arrangement = arrange(partition_columns, sort_keys, table.num_rows)
+        choice = choose_matcher(plan, table.slice(0, 0), evaluator, settings)
+        matches = find_matches(plan, table, arrangement, choice, settings)
+        reader = MatchReader(table, arrangement, matches, choice.variables, plan.dialect, evaluator)
+        return build_output(plan, reader, partition_columns)
+    except RexError as error:
+        if error.source is None and error.span is not None:
+            error.source = plan.source
+        raise
+
+
+def _row_values(expressions: list[Expression], table: pa.Table, evaluator: Evaluator) -> list[pa.ChunkedArray]:
+    """Expressions over the input rows. Plain columns are taken as they are."""
+    names = {name: f"c{number}" for number, name in enumerate(table.column_names)}
+    computed = [e for e in expressions if not isinstance(e, ColumnAt)]
+    texts = [
+        render(e, lambda leaf: f"rex_rows.{names[leaf.column]}" if isinstance(leaf, ColumnAt) else "NULL") for e in computed
+    ]
+    renamed = table.rename_columns(list(names.values()))
+    results = iter(evaluator.evaluate(texts, renamed, [e.span for e in computed], reads_relation=True))
+    return [table.column(e.column) if isinstance(e, ColumnAt) else next(results) for e in expressions]
+
+
+def find_matches(
+    plan: MatchRecognize, table: pa.Table, arrangement: Arrangement, choice: Choice, settings: Settings
+) -> Matches:
+    """Feed the matcher with the columns that conditions read, whole or in chunks."""
+    used = {n.column for d in plan.definitions for n in walk(d.condition) if isinstance(n, ColumnAt)}
+    ordered = table.select([name for name in table.column_names if name in used])
+    if not used:
+        ordered = pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
+    if arrangement.order is not None:
+        ordered = ordered.take(pa.array(arrangement.order))
+    state = choice.matcher.open()
+    if settings.chunk_rows is None or arrangement.n_rows == 0:
+        return choice.matcher.feed(state, Columns(ordered, arrangement.offsets), opens=True, closes=True)
+    parts: list[Matches] = []
+    offsets = arrangement.offsets
+    opens = True
+    for first in range(0, arrangement.n_rows, settings.chunk_rows):
+        last = min(first + settings.chunk_rows, arrangement.n_rows)
+        inside = offsets[(offsets > first) & (offsets < last)]
+        closes = bool(np.isin(last, offsets))
+        n_held = 0 if opens or state.held is None else state.held.num_rows
+        cuts = np.concatenate(([first], inside, [last])) - first
+        found = choice.matcher.feed(state, Columns(ordered.slice(first, last - first), cuts), opens=opens, closes=closes)
+        parts.append(found.moved(first - n_held))
+        opens = closes
+    return Matches.joined(parts)
+
+
+def name_tables(tables: Mapping[str, object] | None, named: Mapping[str, object]) -> dict[str, Any]:
+    """All tables of a call by name; one name twice, in any case, is an error."""
+    everything: dict[str, Any] = {}
+    for group in (tables or {}, named):
+        for name, value in group.items():
+            if name.lower() in {known.lower() for known in everything}:
+                raise TypeError(f"table {name} is given twice")
+            everything[name] = value
+    return everything
+
+

@@ -1,0 +1,125 @@
+"""Every error a user can meet: who must act, a stable code, the place in the query, a hint.
+
+`CODES` is the one list of codes; `docs/errors.md` has an entry with an example for each, and a test compares the two.
+Errors cross process boundaries (Spark workers), so every class pickles by its fields.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sparkrex.source import Source, Span
+
+CODES: dict[str, str] = {
+    "REX101": "the statement cannot be read",
+    "REX102": "a clause of MATCH_RECOGNIZE is missing, repeated or out of place",
+    "REX103": "the row pattern cannot be read",
+    "REX104": "an expression cannot be read",
+    "REX105": "a quantifier has bounds that allow nothing",
+    "REX106": "the pattern is too large",
+    "REX201": "unknown column",
+    "REX202": "ambiguous column",
+    "REX203": "unknown table",
+    "REX204": "a pattern variable is not used in PATTERN",
+    "REX205": "a name is defined twice",
+    "REX206": "unknown pattern variable",
+    "REX207": "navigation is used wrongly",
+    "REX208": "a navigation offset is not a constant",
+    "REX209": "FINAL is not allowed in DEFINE",
+    "REX210": "aggregates are nested or misused",
+    "REX211": "an expression mixes rows of different variables",
+    "REX212": "row modes that cannot be combined",
+    "REX213": "a function is unknown or has the wrong arguments",
+    "REX214": "a type does not fit",
+    "REX215": "WITHIN needs one ascending time or numeric order key",
+    "REX216": "an output column list does not fit",
+    "REX217": "an unknown dialect, planner or setting",
+    "REX301": "not supported yet",
+    "REX401": "AFTER MATCH SKIP does not advance",
+    "REX402": "AFTER MATCH SKIP goes to a variable that no row of the match is mapped to",
+    "REX403": "the search took too many steps",
+    "REX404": "the host could not run the query",
+    "REX405": "a number is out of range",
+    "REX406": "a partition is too large",
+    "REX407": "an input table cannot be read",
+    "REX901": "internal error",
+}
+
+
+class RexError(Exception):
+    """Base of all errors: code, message, place, notes and hint."""
+
+    kind: ClassVar[str] = "error"
+
+    def __init__(
+        self, code: str, message: str, source: Source | None, span: Span | None, *,
+        hint: str | None = None, notes: Iterable[str] = (),
+    ) -> None:
+        if code not in CODES:
+            raise ValueError(f"unknown error code {code}")
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.source = source
+        self.span = span
+        self.hint = hint
+        self.notes = tuple(notes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.code, self.message, self.source, self.span, self.hint, self.notes)
+
+    def __str__(self) -> str:
+        parts = [f"{self.kind}[{self.code}]: {self.message}"]
+        if self.source is not None and self.span is not None:
+            parts.append(self.source.excerpt(self.span))
+        parts += [f"note: {note}" for note in self.notes]
+        if self.hint:
+            parts.append(f"hint: {self.hint}")
+        return "\n".join(parts)
+
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """Line and column in the query, both from 1."""
+        if self.source is None or self.span is None:
+            return None
+        return self.source.position(self.span.start)
+
+
+class ParseError(RexError):
+    """The text is not a query."""
+
+
+class AnalysisError(RexError):
+    """The query is well-formed but has no meaning."""
+
+
+class UnsupportedError(RexError):
+    """The query has a meaning that SparkRex cannot compute yet."""
+
+
+class ExecutionError(RexError):
+    """The query met data that it cannot be applied to."""
+
+
+class InternalError(RexError):
+    """A fault of SparkRex itself."""
+
+    kind = "internal error"
+
+
+def _restore(
+    kind: type[RexError], code: str, message: str, source: Source | None, span: Span | None, hint: str | None,
+    notes: tuple[str, ...],
+) -> RexError:
+    return kind(code, message, source, span, hint=hint, notes=notes)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """A hint that suggests the known name closest to a misspelt one."""
+    candidates = {candidate.lower(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.lower(), candidates, n=1, cutoff=0.6)
+    return f"did you mean {candidates[found[0]]}?" if found else None

@@ -1,0 +1,63 @@
+"""EXPLAIN: what was understood, which matcher was chosen, why, and why not the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sparkrex.ir.scalar import walk
+
+if TYPE_CHECKING:
+    from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.planner.choose_matcher import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The plan as a tree. `str()` is the text."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def explain_plans(plans: list[tuple[MatchRecognize, Choice]], host_sql: str, *, is_bare: bool) -> Explanation:
+    """The explanation of a statement."""
+    lines: list[str] = []
+    if not is_bare:
+        lines.append("Host duckdb: " + " ".join(host_sql.split()))
+    for number, (plan, choice) in enumerate(plans):
+        if number:
+            lines.append("")
+        lines += _relation(plan, choice)
+    return Explanation("\n".join(lines))
+
+
+def _relation(plan: MatchRecognize, choice: Choice) -> list[str]:
+    keys = ", ".join(key.name for key in plan.partition_by) or "none: one partition"
+    order = ", ".join(f"{key.expression}{' desc' if key.is_descending else ''}" for key in plan.order_by)
+    lines = [
+        f"MatchRecognize {plan.rows_per_match.value}, {plan.skip}",
+        f"├─ partition by {keys}",
+        f"├─ order by {order or 'none: input order'}",
+        f"├─ pattern {plan.pattern}",
+    ]
+    for condition in choice.conditions:
+        parts = []
+        if condition.row is not None:
+            parts.append(f"rows {condition.row}")
+        if condition.context is not None:
+            parts.append(f"match so far {condition.context}")
+        lines.append(f"├─ define {condition.variable}: {'; '.join(parts)}")
+    for measure in plan.measures:
+        n_parts = sum(1 for _ in walk(measure.expression))
+        where = "read from the match" if n_parts == 1 else "read from the match, combined by the host"
+        lines.append(f"├─ measure {measure.name} = {measure.expression} ({where})")
+    lines.append(f"└─ matcher {choice.matcher.name}: {choice.reason}")
+    lines += [f"   ├─ {text}" for text in choice.matcher.describe()]
+    lines += [f"   └─ not {name}: {why}" for name, why in choice.refusals]
+    return lines

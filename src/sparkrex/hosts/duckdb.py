@@ -1,0 +1,227 @@
+"""DuckDB, the in-memory host.
+
+A private connection per statement: Python variables of the caller are not looked up, no extension is fetched, the time
+zone is the settings'. Tables are registered, never copied.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+import sqlglot
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
+from sqlglot.errors import UnsupportedError as SqlglotUnsupported
+
+from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError, UnsupportedError, nearest
+from sparkrex.source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlglot.dialects.dialect import Dialect
+
+    from sparkrex.config import Settings
+
+_ROWS = "rex_rows"
+
+
+class DuckDbHost:
+    """Runs one statement's SQL over its tables."""
+
+    dialect = "duckdb"
+
+    def __init__(self, source: Source, dialect: Dialect, dialect_name: str, settings: Settings) -> None:
+        self.source = source
+        self.query_dialect = dialect
+        self.dialect_name = dialect_name
+        self.tables: dict[str, Any] = {}
+        self.connection = duckdb.connect(
+            ":memory:",
+            config={
+                "python_enable_replacements": False,
+                "autoload_known_extensions": False,
+                "autoinstall_known_extensions": False,
+            },
+        )
+        self.connection.execute(f"SET TimeZone = '{settings.time_zone.replace(chr(39), '')}'")
+        if dialect.TYPED_DIVISION:
+            # Two integers divide to an integer, also in the SQL around the pattern.
+            self.connection.execute("SET integer_division = true")
+
+    def close(self) -> None:
+        """Drop the connection."""
+        self.connection.close()
+
+    def register(self, name: str, table: Any) -> None:
+        """Make a table known under a name."""
+        self.tables[name.lower()] = table
+        self.connection.register(name, table)
+
+    def translated(self, sql: str) -> str:
+        """SQL of the query's dialect as DuckDB's."""
+        if self.dialect_name == "duckdb":
+            return sql
+        try:
+            trees = sqlglot.parse(sql, read=self.query_dialect)
+        except SqlglotError as error:
+            raise ParseError(
+                "REX101", "the SQL around MATCH_RECOGNIZE cannot be read", self.source, self._whole(),
+                notes=(str(error).split("\n")[0],),
+            ) from error
+        if len(trees) != 1 or trees[0] is None:
+            raise ParseError("REX101", "one statement is expected", self.source, self._whole())
+        tree = trees[0]
+        if self.dialect_name.startswith(("spark", "databricks")) and "try_cast" not in sql.lower():
+            tree = tree.transform(lambda node: exp.Cast(**node.args) if isinstance(node, exp.TryCast) else node)
+        try:
+            return tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE)
+        except SqlglotUnsupported as error:
+            raise UnsupportedError(
+                "REX301", f"the SQL around MATCH_RECOGNIZE cannot be translated from {self.dialect_name} to duckdb",
+                self.source, self._whole(), notes=(str(error).strip(),),
+            ) from error
+
+    def describe(self, sql: str) -> list[tuple[str, exp.DataType]]:
+        """Column names and types of a query in DuckDB's dialect."""
+        rows = self._run(f"DESCRIBE {sql}", None).fetchall()
+        return [(row[0], _type(row[1])) for row in rows]
+
+    def table_columns(self, name: str) -> frozenset[str] | None:
+        """Column names of a registered table in lower case."""
+        if name.lower() not in self.tables:
+            return None
+        quoted = '"' + name.replace('"', '""') + '"'
+        return frozenset(column.lower() for column, _ in self.describe(f"SELECT * FROM {quoted}"))
+
+    def query(self, sql: str, span: Span | None) -> pa.Table:
+        """A query in DuckDB's dialect."""
+        return self._arrow(sql, span)
+
+    def _arrow(self, sql: str, span: Span | None) -> pa.Table:
+        try:
+            return self.connection.sql(sql).to_arrow_table()
+        except duckdb.Error as error:
+            raise self._converted(error, span) from error
+
+    def _run(self, sql: str, span: Span | None) -> Any:
+        try:
+            return self.connection.sql(sql)
+        except duckdb.Error as error:
+            raise self._converted(error, span) from error
+
+    def _whole(self) -> Span:
+        return Span(0, min(1, len(self.source.text)))
+
+    def _converted(self, error: duckdb.Error, span: Span | None) -> RexError:
+        """DuckDB's error as ours, at the place in the query that caused it."""
+        text = str(error).split("\n")[0]
+        message = text.split(": ", 1)[-1]
+        if found := re.search(r"Table with name (\S+) does not exist", text):
+            name = found.group(1)
+            return AnalysisError(
+                "REX203", f"table {name} does not exist", self.source, self._find(name, span),
+                hint=nearest(name, self.tables) or "pass it as a keyword argument or in tables={...}",
+            )
+        if found := re.search(r'Referenced column "([^"]+)" not found', text):
+            name = found.group(1)
+            hint = str(error).split("\n")[1] if "\n" in str(error) else None
+            return AnalysisError(
+                "REX201", f"column {name} does not exist", self.source, self._find(name, span), hint=hint
+            )
+        if found := re.search(r"Function with name (\S+) does not exist", text):
+            name = found.group(1)
+            return AnalysisError(
+                "REX213", f"function {name} does not exist", self.source, self._find(name, span),
+                hint="the in-memory host is DuckDB; its functions are available",
+            )
+        if isinstance(error, duckdb.ParserException):
+            return ParseError("REX101", message, self.source, span or self._whole())
+        if "No function matches" in text or "best candidate function" in text:
+            return AnalysisError(
+                "REX214", _short(message), self.source, span or self._whole(), hint="check the types, or cast them"
+            )
+        if isinstance(error, duckdb.BinderException | duckdb.CatalogException):
+            return AnalysisError("REX214", message, self.source, span or self._whole())
+        if "Overflow" in text or isinstance(error, duckdb.OutOfRangeException):
+            return ExecutionError("REX405", message, self.source, span or self._whole())
+        return ExecutionError("REX404", message, self.source, span or self._whole())
+
+    def _find(self, name: str, span: Span | None) -> Span:
+        """Where a name stands in the query, inside `span` if it is known."""
+        low, high = (span.start, span.end) if span is not None else (0, len(self.source.text))
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.source.text[low:high], re.IGNORECASE)
+        if found is None:
+            return span or self._whole()
+        return Span(low + found.start(), low + found.end())
+
+
+class RelationEvaluator:
+    """The host as one relation's expressions see it: with the common table expressions in front of it."""
+
+    def __init__(self, host: DuckDbHost, prefix: str) -> None:
+        self.host = host
+        self.prefix = prefix
+
+    def evaluate(
+        self, expressions: Sequence[str], table: pa.Table, spans: Sequence[Span | None], *, reads_relation: bool = False
+    ) -> list[pa.ChunkedArray]:
+        """See `hosts.host.Evaluator`. Order is kept by DuckDB; subqueries become joins, so there it is asked for."""
+        if not expressions:
+            return []
+        listed = ", ".join(f"{text} AS e{number}" for number, text in enumerate(expressions))
+        span = _cover(spans)
+        if reads_relation:
+            table = table.append_column("rex_id", pa.array(range(table.num_rows), pa.int64()))
+            sql = f"{self._with()}SELECT {listed} FROM {_ROWS} ORDER BY rex_id"
+        else:
+            sql = f"SELECT {listed} FROM {_ROWS}"
+        result = self.query(sql, table, span)
+        return [result.column(number) for number in range(len(expressions))]
+
+    def query(self, sql: str, table: pa.Table, span: Span | None) -> pa.Table:
+        """See `hosts.host.Evaluator`."""
+        self.host.connection.register(_ROWS, table)
+        try:
+            return self.host.query(sql, span)
+        finally:
+            self.host.connection.unregister(_ROWS)
+
+    def _with(self) -> str:
+        if not self.prefix:
+            return ""
+        # Only a whole statement can be translated; the select behind the prefix is thrown away again.
+        whole = self.host.translated(f"{self.prefix}SELECT 1")
+        return re.sub(r"SELECT 1\s*\Z", "", whole)
+
+
+def _cover(spans: Sequence[Span | None]) -> Span | None:
+    known = [span for span in spans if span is not None]
+    if not known:
+        return None
+    return Span(min(span.start for span in known), max(span.end for span in known))
+
+
+def _short(message: str) -> str:
+    return message.split(". You might need")[0].split(" In order to select")[0].rstrip(".")
+
+
+def _type(text: str) -> exp.DataType:
+    try:
+        return exp.DataType.build(text, dialect="duckdb")
+    except SqlglotError:
+        return exp.DataType.build("UNKNOWN")
+
+
+@cache
+def aggregate_names() -> frozenset[str]:
+    """Names of DuckDB's aggregate functions."""
+    with duckdb.connect(":memory:") as connection:
+        rows = connection.sql("SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'")
+        return frozenset(row[0] for row in rows.fetchall()) - {"first", "last"}
+
+

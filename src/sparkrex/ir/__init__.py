@@ -1,0 +1,1 @@
+"""The algebra: patterns, expressions and plans as immutable trees. Imports the foundation only."""

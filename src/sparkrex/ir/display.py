@@ -1,0 +1,61 @@
+"""Pattern and expression trees as SQL text, for EXPLAIN, errors and test failures."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, assert_never
+
+from sparkrex.ir import row_pattern as rp
+
+if TYPE_CHECKING:
+    from sparkrex.ir.row_pattern import Quantified, RowPattern
+
+_PLAIN_NAME = re.compile(r"[A-Z_][A-Z0-9_]*\Z")
+
+
+def quote_name(name: str) -> str:
+    """A variable's name as it must be written to mean itself."""
+    return name if _PLAIN_NAME.match(name) else '"' + name.replace('"', '""') + '"'
+
+
+def pattern_text(pattern: RowPattern) -> str:
+    """The pattern as it could stand in PATTERN (...)."""
+    match pattern:
+        case rp.Variable(name):
+            return quote_name(name)
+        case rp.Concatenation(items):
+            return " ".join(
+                f"({item})" if isinstance(item, rp.Alternation | rp.Concatenation) else str(item) for item in items
+            )
+        case rp.Alternation(options):
+            return " | ".join(f"({option})" if isinstance(option, rp.Alternation) else str(option) for option in options)
+        case rp.Quantified():
+            body = str(pattern.body)
+            if isinstance(pattern.body, rp.Concatenation | rp.Alternation | rp.Quantified):
+                body = f"({body})"
+            return body + quantifier_text(pattern)
+        case rp.Permutation(items):
+            return f"PERMUTE({', '.join(map(str, items))})"
+        case rp.Exclusion(body):
+            return f"{{- {body} -}}"
+        case rp.Anchor(kind):
+            return str(kind.value)
+        case rp.Empty():
+            return "()"
+        case _:
+            assert_never(pattern)
+
+
+def quantifier_text(pattern: Quantified) -> str:
+    """`*`, `+?`, `{2,5}` ... of a quantified pattern."""
+    bounds = (pattern.minimum, pattern.maximum)
+    if bounds in _SHORT:
+        text = _SHORT[bounds]
+    elif pattern.minimum == pattern.maximum:
+        text = f"{{{pattern.minimum}}}"
+    else:
+        text = f"{{{pattern.minimum},{'' if pattern.maximum is None else pattern.maximum}}}"
+    return text if pattern.is_greedy else text + "?"
+
+
+_SHORT: dict[tuple[int, int | None], str] = {(0, None): "*", (1, None): "+", (0, 1): "?"}

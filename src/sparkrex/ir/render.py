@@ -1,0 +1,68 @@
+"""Expressions as the host's SQL."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias
+
+from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, ColumnAt, Expression, Literal, MatchNumber
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Leaf: TypeAlias = ColumnAt | ClassifierAt | MatchNumber | Aggregate
+
+
+def render(expression: Expression, leaf: Callable[[Leaf], str]) -> str:
+    """SQL of the expression; `leaf` gives the SQL of everything that is read from the match."""
+    match expression:
+        case Literal(value):
+            return render_literal(value)
+        case Call():
+            return expression.template.format(*(render(operand, leaf) for operand in expression.operands))
+        case _:
+            return leaf(expression)
+
+
+def render_literal(value: object) -> str:
+    """A plain value as SQL."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case int():
+            return f"({value})" if value < 0 else str(value)
+        case Decimal():
+            return f"({value:f})" if value < 0 else f"{value:f}"
+        case float():
+            return f"CAST('{value!r}' AS DOUBLE)"
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case _:
+            raise TypeError(f"not a literal: {value!r}")
+
+
+def leaves(expression: Expression) -> list[Leaf]:
+    """What the expression reads from the match, each once, left to right."""
+    found: dict[Leaf, None] = {}
+    pending = [expression]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Call):
+            pending.extend(reversed(node.operands))
+        elif not isinstance(node, Literal):
+            found[node] = None
+    return list(found)
+
+
+def reads_relation(expression: Expression) -> bool:
+    """Whether a window function or subquery occurs outside aggregates."""
+    pending = [expression]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Call):
+            if node.reads_relation:
+                return True
+            pending.extend(node.operands)
+    return False

@@ -1,0 +1,202 @@
+"""Expressions of DEFINE and MEASURES after analysis.
+
+Every column reference is a (target row, column). Everything that is not a reference, an aggregate or a literal is a
+`Call`: an operator or function by its canonical name, with the SQL template that the host evaluates, so that an engine
+which knows the name may compute it and one which does not can ask the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sparkrex.ir.display import quote_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sparkrex.source import Span
+
+
+class Semantics(Enum):
+    """RUNNING sees the match up to the current row, FINAL sees all of it."""
+
+    RUNNING = "RUNNING"
+    FINAL = "FINAL"
+
+
+class End(Enum):
+    """From which end of the mapped rows a logical offset counts."""
+
+    FIRST = "FIRST"
+    LAST = "LAST"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The row that a reference reads.
+
+    Among the match's rows mapped to one of `variables` (None: to any), those up to the current row under RUNNING, all
+    under FINAL, take the one `offset` rows from the given end; from it go `shift` rows on in the partition (PREV is
+    negative). Without such a row the reference is NULL. The default is the current row in DEFINE and in running
+    MEASURES.
+    """
+
+    variables: frozenset[str] | None = None
+    semantics: Semantics = Semantics.RUNNING
+    end: End = End.LAST
+    offset: int = 0
+    shift: int = 0
+
+    def __str__(self) -> str:
+        names = "" if self.variables is None else "|".join(quote_name(name) for name in sorted(self.variables)) + " "
+        text = f"{names}{self.semantics.value.lower()} {self.end.value.lower()}"
+        text += f" {self.offset}" if self.offset else ""
+        return text + (f" {self.shift:+d}" if self.shift else "")
+
+
+EACH_ROW = Target()
+"""The target of references inside an aggregate's arguments: the row being aggregated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """What every expression node has."""
+
+    span: Span | None = field(default=None, kw_only=True, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Scalar):
+    """NULL, a boolean, an integer, a decimal or float, or a string: the plain Python value."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return "NULL" if self.value is None else repr(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnAt(Scalar):
+    """A column of the input, by its exact name, at a target row."""
+
+    target: Target
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.column}[{self.target}]"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierAt(Scalar):
+    """The name of the variable that the target row is mapped to.
+
+    NULL where the target row is outside the match, or where it is not mapped to one of the target's variables.
+    """
+
+    target: Target
+
+    def __str__(self) -> str:
+        return f"CLASSIFIER[{self.target}]"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchNumber(Scalar):
+    """The sequential number of the match in its partition, from 1."""
+
+    def __str__(self) -> str:
+        return "MATCH_NUMBER()"
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Scalar):
+    """An operator or function over operands.
+
+    `template` is SQL in the host's dialect in which `{0}`, `{1}`, ... stand for the operands; a literal brace is
+    doubled, as in `str.format`. `is_deterministic` is false for random() and the like; `reads_relation` is true for
+    window functions and subqueries, which only the host can evaluate, over the whole input.
+    """
+
+    function: str
+    operands: tuple[Expression, ...]
+    template: str
+    is_deterministic: bool = True
+    reads_relation: bool = False
+
+    def __str__(self) -> str:
+        return self.template.format(*map(str, self.operands))
+
+
+@dataclass(frozen=True, slots=True)
+class SortItem:
+    """One item of ORDER BY inside an aggregate."""
+
+    expression: Expression
+    is_descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Scalar):
+    """An aggregate over the match's rows mapped to `variables` (None: to any), in row order unless `order_by`.
+
+    Arguments, filter and order refer to the aggregated row (`EACH_ROW`). `count(*)` and `count(v.*)` are
+    `function="count"` with no argument.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    variables: frozenset[str] | None
+    semantics: Semantics
+    template: str
+    is_distinct: bool = False
+    filter: Expression | None = None
+    order_by: tuple[SortItem, ...] = ()
+
+    def __str__(self) -> str:
+        names = "" if self.variables is None else " over " + "|".join(sorted(self.variables))
+        inner = ", ".join(map(str, self.arguments)) or "*"
+        distinct = "DISTINCT " if self.is_distinct else ""
+        where = f" filter {self.filter}" if self.filter is not None else ""
+        return f"{self.semantics.value.lower()} {self.function}({distinct}{inner}{where}{names})"
+
+
+Expression: TypeAlias = Literal | ColumnAt | ClassifierAt | MatchNumber | Call | Aggregate
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """The direct sub-expressions. An aggregate's arguments count: they are evaluated for other rows."""
+    match expression:
+        case Call():
+            return expression.operands
+        case Aggregate():
+            extra = () if expression.filter is None else (expression.filter,)
+            return expression.arguments + extra + tuple(item.expression for item in expression.order_by)
+        case _:
+            return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and everything under it, parents first."""
+    pending = [expression]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(reversed(parts(node)))
+
+
+def references(expression: Expression) -> Iterator[ColumnAt | ClassifierAt]:
+    """Column and classifier references outside aggregates, left to right."""
+    pending = [expression]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ColumnAt | ClassifierAt):
+            yield node
+        elif isinstance(node, Call):
+            pending.extend(reversed(node.operands))
+
+
+def aggregates(expression: Expression) -> Iterator[Aggregate]:
+    """The aggregates in an expression, left to right."""
+    return (node for node in walk(expression) if isinstance(node, Aggregate))

@@ -1,0 +1,1 @@
+"""Numba over plain arrays. Mirrors `physical/`; imports NumPy and Numba only. Compiled lazily, cached on disk."""

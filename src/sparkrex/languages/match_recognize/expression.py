@@ -1,0 +1,126 @@
+"""Scalar expressions: sqlglot's parser over our tokens.
+
+Two things sqlglot cannot read as they stand. Row pattern functions (`FIRST(A.x, 1)` loses its offset in some dialects,
+`NEXT` starts other syntax) are renamed to `__REX_...`, which every dialect reads as an unknown function and keeps whole.
+`RUNNING f(...)` and `FINAL f(...)` become `__REX_RUNNING(f(...))`. Tokens keep their offsets, so positions stay exact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.errors import ParseError as SqlglotParseError
+from sqlglot.errors import SqlglotError
+from sqlglot.tokens import Token, TokenType
+
+from sparkrex.errors import ParseError
+from sparkrex.languages.match_recognize.syntax import ScalarText
+from sparkrex.source import Source, Span
+from sparkrex.statement.tokens import closing, span_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlglot.dialects.dialect import Dialect
+
+PREFIX = "__REX_"
+_ROW_PATTERN_FUNCTIONS = {
+    "FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER", "MATCH_SEQUENCE_NUMBER",
+}
+
+
+def parse_expression(tokens: Sequence[Token], source: Source, dialect: Dialect, after: Span) -> ScalarText:
+    """One expression, with an alias if the text has one. `after` is pointed at when there are no tokens."""
+    if not tokens:
+        raise ParseError("REX104", "an expression is missing here", source, after)
+    span = Span(tokens[0].start, tokens[-1].end + 1)
+    prepared = [Token(TokenType.SELECT, "SELECT", 1, 1, 0, 0), *_prepare(list(tokens), source)]
+    try:
+        statements = dialect.parser().parse(prepared, source.text)
+    except SqlglotParseError as error:
+        raise _converted(error, source, span) from error
+    except SqlglotError as error:
+        raise ParseError("REX104", "this expression cannot be read", source, span, notes=(str(error),)) from error
+    select = statements[0] if len(statements) == 1 else None
+    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or _other_clauses(select):
+        raise ParseError("REX104", "this is not one expression", source, span)
+    tree = select.expressions[0]
+    if not isinstance(tree, exp.Expression) or isinstance(tree, exp.Star):
+        raise ParseError("REX104", "this is not a scalar expression", source, span)
+    return ScalarText(tree.pop(), span)
+
+
+def _other_clauses(select: exp.Select) -> bool:
+    return any(value for name, value in select.args.items() if name not in ("expressions", "kind", "hint"))
+
+
+def _prepare(tokens: list[Token], source: Source) -> list[Token]:
+    result: list[Token] = []
+    # Original token indices after which a wrapper's parenthesis closes.
+    closers: dict[int, int] = {}
+    for index, token in enumerate(tokens):
+        follows_dot = index > 0 and tokens[index - 1].token_type is TokenType.DOT
+        text = word(token)
+        if text in _ROW_PATTERN_FUNCTIONS and not follows_dot and _opens(tokens, index + 1):
+            result.append(_renamed(token, PREFIX + text))
+        elif text in ("RUNNING", "FINAL") and not follows_dot and _is_call(tokens, index + 1):
+            result.append(_renamed(token, PREFIX + text))
+            result.append(Token(TokenType.L_PAREN, "(", token.line, token.col, token.end, token.end))
+            end = _call_end(tokens, index + 1, source)
+            closers[end] = closers.get(end, 0) + 1
+        else:
+            result.append(token)
+        for _ in range(closers.get(index, 0)):
+            result.append(Token(TokenType.R_PAREN, ")", token.line, token.col, token.end, token.end))
+    return result
+
+
+def _renamed(token: Token, text: str) -> Token:
+    return Token(TokenType.VAR, text, token.line, token.col, token.start, token.end)
+
+
+def _opens(tokens: list[Token], index: int) -> bool:
+    return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+
+
+def _is_call(tokens: list[Token], index: int) -> bool:
+    if index >= len(tokens) or not _opens(tokens, index + 1):
+        return False
+    text = tokens[index].text
+    return bool(text) and (text[0].isalpha() or text[0] == "_")
+
+
+def _call_end(tokens: list[Token], index: int, source: Source) -> int:
+    """Last token of the call at `index`, with FILTER (...) and WITHIN GROUP (...)."""
+    end = closing(tokens, index + 1, source)
+    while end + 1 < len(tokens):
+        following = word(tokens[end + 1])
+        opening = end + 2
+        if following == "WITHIN" and opening < len(tokens) and word(tokens[opening]) == "GROUP":
+            opening += 1
+        elif following not in ("FILTER", "WITHIN GROUP"):
+            break
+        if not _opens(tokens, opening):
+            break
+        end = closing(tokens, opening, source)
+    return end
+
+
+def _converted(error: SqlglotParseError, source: Source, span: Span) -> ParseError:
+    """sqlglot's position is the line and the column of the token's last character."""
+    details = error.errors[0] if error.errors else {}
+    line, column = details.get("line"), details.get("col")
+    message = str(details.get("description") or "this expression cannot be read")
+    if "Required keyword" in message:
+        message = "an operand is missing"
+    if line is None or column is None:
+        return ParseError("REX104", message, source, span)
+    starts = [0]
+    for text in source.text.split("\n"):
+        starts.append(starts[-1] + len(text) + 1)
+    last = min(max(starts[min(int(line), len(starts)) - 1] + int(column) - 1, span.start), span.end - 1)
+    length = len(str(details.get("highlight") or " "))
+    return ParseError("REX104", message[0].lower() + message[1:], source, Span(max(span.start, last - length + 1), last + 1))
+
+

@@ -1,0 +1,239 @@
+"""A row pattern as a small program.
+
+Instructions hold explicit successors, so there are no jumps: `MATCH v` tests a row against variable v and goes on,
+`SPLIT` tries its first successor and, if that fails, its second; `START` and `END` are anchors; `ACCEPT` ends
+a path. A path's preference is the order in which a depth-first search tries it, which is the standard's preferment.
+
+An iteration that matches no row, once the minimum is reached, is the last one (ISO/IEC 19075-5, section 7.2.8). So the
+compiler works backwards with two continuations for every node: where to go on if no row was matched since the innermost
+iteration began, and where if some was. A repetition gives its exit as the first and its next round as the second, so no
+instruction has to remember where an iteration began. Where both are the same, nothing is duplicated.
+
+PERMUTE is compiled by the set of elements still to come, so n elements cost n 2^n instructions, not n!.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, assert_never
+
+import numpy as np
+
+from sparkrex.errors import ParseError
+from sparkrex.ir import traverse
+from sparkrex.ir.row_pattern import (
+    Alternation,
+    Anchor,
+    AnchorKind,
+    Concatenation,
+    Empty,
+    Exclusion,
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparkrex.source import Source
+
+LARGEST_PROGRAM = 2_000_000
+
+
+class Op(IntEnum):
+    """Operations of a program."""
+
+    ACCEPT = 0
+    MATCH = 1
+    SPLIT = 2
+    START = 3
+    END = 4
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Program:
+    """One entry per instruction: operation, variable (for MATCH), whether its row is excluded, both successors.
+
+    Labels of mapped rows are `2 * variable + excluded`.
+    """
+
+    variables: tuple[str, ...]
+    operation: NDArray[np.int8]
+    variable: NDArray[np.int32]
+    is_excluded: NDArray[np.bool_]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    entry: int
+
+    def __len__(self) -> int:
+        return len(self.operation)
+
+    def dump(self) -> str:
+        """The program as text, one instruction a line, in the order of a depth-first walk from the entry."""
+        numbers: dict[int, int] = {}
+        pending = [self.entry]
+        while pending:
+            position = pending.pop()
+            if position in numbers:
+                continue
+            numbers[position] = len(numbers)
+            operation = Op(self.operation[position])
+            if operation is Op.SPLIT:
+                pending += [int(self.second[position]), int(self.first[position])]
+            elif operation is not Op.ACCEPT:
+                pending.append(int(self.first[position]))
+        lines = []
+        for position, number in numbers.items():
+            operation = Op(self.operation[position])
+            text = f"{number}: {operation.name.lower()}"
+            if operation is Op.MATCH:
+                text += f" {self.variables[self.variable[position]]}" + (" excluded" if self.is_excluded[position] else "")
+            if operation is Op.SPLIT:
+                text += f" {numbers[int(self.first[position])]}, {numbers[int(self.second[position])]}"
+            elif operation is not Op.ACCEPT:
+                text += f" -> {numbers[int(self.first[position])]}"
+            lines.append(text)
+        return "\n".join(lines)
+
+
+def compile_pattern(pattern: RowPattern, source: Source) -> Program:
+    """The program of a pattern."""
+    compiler = _Compiler(traverse.variables(pattern), source)
+    accept = compiler.emit(Op.ACCEPT)
+    entry = compiler.compile(pattern, accept, accept, False)
+    return Program(
+        compiler.variables,
+        np.array(compiler.operation, np.int8),
+        np.array(compiler.variable, np.int32),
+        np.array(compiler.excluded, np.bool_),
+        np.array(compiler.first, np.int32),
+        np.array(compiler.second, np.int32),
+        entry,
+    )
+
+
+class _Compiler:
+    def __init__(self, variables: tuple[str, ...], source: Source) -> None:
+        self.variables = variables
+        self.number = {name: number for number, name in enumerate(variables)}
+        self.source = source
+        self.operation: list[int] = []
+        self.variable: list[int] = []
+        self.excluded: list[bool] = []
+        self.first: list[int] = []
+        self.second: list[int] = []
+
+    def emit(self, operation: Op, first: int = 0, second: int = 0, variable: int = 0, excluded: bool = False) -> int:
+        self.operation.append(operation)
+        self.first.append(first)
+        self.second.append(second)
+        self.variable.append(variable)
+        self.excluded.append(excluded)
+        return len(self.operation) - 1
+
+    def compile(self, node: RowPattern, if_empty: int, if_some: int, excluded: bool) -> int:
+        """Entry of the node's code; it goes on at one of the two continuations."""
+        if len(self.operation) > LARGEST_PROGRAM:
+            raise ParseError(
+                "REX106", "the pattern is too large: its quantifiers unfold to millions of steps", self.source, node.span,
+                hint="lower the bounds of the quantifiers, or count in DEFINE",
+            )
+        match node:
+            case Variable(name):
+                return self.emit(Op.MATCH, if_some, variable=self.number[name], excluded=excluded)
+            case Empty():
+                return if_empty
+            case Anchor(kind):
+                return self.emit(Op.START if kind is AnchorKind.START else Op.END, if_empty)
+            case Exclusion(body):
+                return self.compile(body, if_empty, if_some, True)
+            case Concatenation(items):
+                return self._concatenation(items, if_empty, if_some, excluded)
+            case Alternation(options):
+                entry = self.compile(options[-1], if_empty, if_some, excluded)
+                for option in reversed(options[:-1]):
+                    entry = self.emit(Op.SPLIT, self.compile(option, if_empty, if_some, excluded), entry)
+                return entry
+            case Permutation(items):
+                return self._permutation(items, if_empty, if_some, excluded)
+            case Quantified():
+                return self._quantified(node, if_empty, if_some, excluded)
+            case _:
+                assert_never(node)
+
+    def _concatenation(
+        self, items: tuple[RowPattern, ...], if_empty: int, if_some: int, excluded: bool
+    ) -> int:
+        # From the right: the rest's entry when nothing, and when something, was matched before it.
+        nothing_before, some_before = if_empty, if_some
+        for item in reversed(items):
+            after_nothing, after_some = nothing_before, some_before
+            some_before = self.compile(item, after_some, after_some, excluded)
+            if after_nothing == after_some:
+                nothing_before = some_before
+            else:
+                nothing_before = self.compile(item, after_nothing, after_some, excluded)
+        return nothing_before
+
+    def _permutation(self, items: tuple[RowPattern, ...], if_empty: int, if_some: int, excluded: bool) -> int:
+        entries: dict[tuple[int, bool], int] = {}
+
+        def entry(remaining: int, matched: bool) -> int:
+            if remaining == 0:
+                return if_some if matched else if_empty
+            key = (remaining, matched or if_empty == if_some)
+            if key not in entries:
+                choices = []
+                for position, item in enumerate(items):
+                    rest = remaining & ~(1 << position)
+                    if rest != remaining:
+                        after_some = entry(rest, True)
+                        after_nothing = after_some if key[1] else entry(rest, False)
+                        choices.append(self.compile(item, after_nothing, after_some, excluded))
+                result = choices[-1]
+                for choice in reversed(choices[:-1]):
+                    result = self.emit(Op.SPLIT, choice, result)
+                entries[key] = result
+            return entries[key]
+
+        return entry((1 << len(items)) - 1, False)
+
+    def _quantified(self, node: Quantified, if_empty: int, if_some: int, excluded: bool) -> int:
+        """Stages from the last iteration backwards: an endless loop or the optional iterations, then the required ones.
+
+        Every stage has two entries: one when something was matched since the enclosing repetition began, one when
+        nothing was. Without an enclosing one they are the same.
+        """
+        is_split = if_empty != if_some
+
+        def choice(body: int, leave: int) -> int:
+            return self.emit(Op.SPLIT, body, leave) if node.is_greedy else self.emit(Op.SPLIT, leave, body)
+
+        if node.maximum is None:
+            after_some = self.emit(Op.SPLIT)  # its successors are known once the body is compiled
+            body = self.compile(node.body, if_some, after_some, excluded)
+            self.first[after_some], self.second[after_some] = (body, if_some) if node.is_greedy else (if_some, body)
+            after_nothing = after_some
+            if is_split:
+                after_nothing = choice(self.compile(node.body, if_empty, after_some, excluded), if_empty)
+        else:
+            after_nothing, after_some = if_empty, if_some
+            for _ in range(node.maximum - node.minimum):
+                following = after_some
+                after_some = choice(self.compile(node.body, if_some, following, excluded), if_some)
+                after_nothing = after_some
+                if is_split:
+                    after_nothing = choice(self.compile(node.body, if_empty, following, excluded), if_empty)
+        for iteration in range(node.minimum, 0, -1):
+            # The iteration that reaches the minimum leaves the repetition if it matches empty.
+            is_last = iteration == node.minimum
+            following, empty_after_some = after_some, if_some if is_last else after_some
+            empty_after_nothing = if_empty if is_last else after_nothing
+            after_some = self.compile(node.body, empty_after_some, following, excluded)
+            after_nothing = after_some
+            if is_split:
+                after_nothing = self.compile(node.body, empty_after_nothing, following, excluded)
+        return after_nothing

@@ -1,0 +1,1 @@
+"""Which matcher runs a plan, and why not the others."""

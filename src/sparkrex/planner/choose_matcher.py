@@ -1,0 +1,47 @@
+"""Choose the row pattern matcher from the query and the types of its columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sparkrex.analyze.split import Condition, reach, split_conditions
+from sparkrex.physical.rows.backtrack import BacktrackMatcher
+from sparkrex.physical.rows.interpreter import Interpreter
+from sparkrex.physical.rows.program import compile_pattern
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sparkrex.config import Settings
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.physical.contract import Matcher
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The matcher, why it was chosen, and the other matchers with the reason each was not."""
+
+    matcher: Matcher
+    reason: str
+    refusals: tuple[tuple[str, str], ...]
+    conditions: tuple[Condition, ...]
+    variables: tuple[str, ...]
+
+
+def choose_matcher(plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings) -> Choice:
+    """The matcher for a plan over columns of the sample's types; the sample has no rows."""
+    program = compile_pattern(plan.pattern, plan.source)
+    conditions = split_conditions(plan)
+    backtrack = BacktrackMatcher(plan, program, conditions, reach(plan), evaluator, settings)
+    refusal = backtrack.refusal(sample)
+    if settings.matcher == "interpreter":
+        refusal = refusal or "the setting matcher asks for it"
+    if refusal is not None:
+        matcher: Matcher = Interpreter(backtrack, refusal)
+        return Choice(matcher, "it evaluates everything", (("backtrack", refusal),), conditions, program.variables)
+    reason = "every condition is decided by rows alone"
+    if any(condition.context is not None for condition in conditions):
+        reason = "every condition that reads the match is in the engine's language"
+    return Choice(backtrack, reason, (("interpreter", "slower"),), conditions, program.variables)

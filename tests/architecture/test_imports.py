@@ -1,0 +1,117 @@
+"""The layers of the package: a query flows down the table, and each unit imports only what is listed beside it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.architecture.import_table import PACKAGE, Allowed, allow, violations
+
+import sparkrex
+
+ROOT = Path(sparkrex.__file__).parent
+
+FOUNDATION = ("source", "errors", "types", "config")
+
+TABLE: dict[str, Allowed] = {
+    # The foundation, which everybody but `kernels` may use.
+    "source": allow(),
+    "errors": allow("source"),
+    "types": allow("source", "errors"),
+    "config": allow("errors"),
+    # From text to trees.
+    "ir": allow(*FOUNDATION),
+    "statement": allow(*FOUNDATION, packages="sqlglot"),
+    "languages": allow(*FOUNDATION, "ir", "statement", packages="sqlglot"),
+    "analyze": allow(*FOUNDATION, "ir", "languages", packages="sqlglot"),
+    # From trees to matches. Kernels know arrays only; columns stand between Arrow and kernels.
+    "kernels": allow(packages="numpy numba"),
+    "columns": allow(*FOUNDATION, "ir", "kernels", packages="numpy pyarrow"),
+    "planner": allow(*FOUNDATION, "ir", packages="numpy"),
+    "physical": allow(*FOUNDATION, "ir", "planner", "columns", "kernels", packages="numpy pyarrow"),
+    # Hosts evaluate what stands around a match. Only hosts/duckdb knows DuckDB.
+    "hosts": allow(*FOUNDATION, "ir", packages="pyarrow"),
+    "hosts/duckdb": allow(*FOUNDATION, "ir", "hosts", packages="pyarrow duckdb"),
+    # The pipeline joins all of them; the package's face is the pipeline.
+    "engine": allow(
+        *FOUNDATION, "ir", "statement", "languages", "analyze", "columns", "planner", "physical", "hosts",
+        "hosts/duckdb", packages="numpy pyarrow",
+    ),
+    "__init__": allow(*FOUNDATION, "engine"),
+}
+
+
+def test_every_import_is_allowed() -> None:
+    assert violations(ROOT, TABLE) == []
+
+
+def test_every_row_of_the_table_exists() -> None:
+    missing = [unit for unit in TABLE if not (ROOT / unit).is_dir() and not (ROOT / f"{unit}.py").exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import pyspark\n", "low/part.py:1: low may not import pyspark"),
+        ("import numpy.random\n", "low/part.py:1: low may not import numpy"),
+        ("\nfrom sparkrex.high import thing\n", "low/part.py:2: low may not import high"),
+        ("from sparkrex import high\n", "low/part.py:1: low may not import high"),
+        ("from ..high import thing\n", "low/part.py:1: low may not import high"),
+        ("from .. import high\n", "low/part.py:1: low may not import high"),
+        ("import sparkrex\n", f"low/part.py:1: low may not import {PACKAGE}"),
+        ("def f():\n    import sparkrex.high\n", "low/part.py:2: low may not import high"),
+        ("if TYPE_CHECKING:\n    from sparkrex.high import Thing\n", "low/part.py:2: low may not import high"),
+    ],
+)
+def test_the_check_catches_a_violation(tmp_path: Path, text: str, expected: str) -> None:
+    root = made_up_package(tmp_path, {"low/part.py": text})
+    table = {"__init__": allow("high"), "low": allow(), "high": allow("low", packages="numpy")}
+    assert violations(root, table) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os.path\nfrom collections.abc import Iterator\n",
+        "from sparkrex.low.other import thing\n",
+        "from . import other\n",
+        "from sparkrex.errors import RexError\n",
+        "from sparkrex import errors\n",
+    ],
+)
+def test_the_check_lets_allowed_imports_pass(tmp_path: Path, text: str) -> None:
+    root = made_up_package(tmp_path, {"low/part.py": text, "low/other.py": "thing = 1\n", "errors.py": ""})
+    table = {"__init__": allow("high"), "low": allow("errors"), "high": allow("low"), "errors": allow()}
+    assert violations(root, table) == []
+
+
+def test_the_check_catches_a_new_folder(tmp_path: Path) -> None:
+    root = made_up_package(tmp_path, {"new/part.py": ""})
+    found = violations(root, {"__init__": allow("high"), "low": allow(), "high": allow()})
+    assert [line.split(":")[0] for line in found] == ["new/part.py"]
+
+
+def test_one_file_may_have_rights_of_its_own(tmp_path: Path) -> None:
+    files = {"low/duck.py": "import duckdb\n", "low/part.py": "from sparkrex.low import duck\n"}
+    root = made_up_package(tmp_path, files)
+    table = {"__init__": allow("high"), "low": allow(), "low/duck": allow(packages="duckdb"), "high": allow()}
+    assert violations(root, table) == ["low/part.py:1: low may not import low/duck"]
+
+
+def made_up_package(folder: Path, files: dict[str, str]) -> Path:
+    root = folder / PACKAGE
+    for name, text in {"__init__.py": "", "high/thing.py": "", "low/empty.py": "", **files}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+def test_importing_the_package_is_light() -> None:
+    """Neither Spark nor the compiler is loaded before a query needs it."""
+    code = "import sys, sparkrex; print([m for m in ('pyspark', 'numba', 'llvmlite') if m in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert shown.stdout.strip() == "[]"

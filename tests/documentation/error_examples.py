@@ -1,0 +1,306 @@
+"""For every error code: what it means to a user, and a query that gets it.
+
+`errors_page.py` runs the queries and writes `docs/errors.md` from what comes back, so the page shows the errors as they
+are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Example:
+    """One code: advice in a sentence or two, a query over `ticks`, and how it is asked."""
+
+    code: str
+    advice: str
+    query: str
+    dialect: str = "spark"
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+TICKS = pa.table(
+    {
+        "symbol": ["a", "a", "a", "a"],
+        "ts": [1, 2, 3, 4],
+        "price": [10.0, 8.0, 7.0, 9.0],
+        "volume": [100, 200, 150, 0],
+    }
+)
+"""The table `ticks` of every example."""
+
+EXAMPLES = (
+    Example(
+        "REX101",
+        "The text around MATCH_RECOGNIZE is not a statement: a parenthesis or a quote is not closed, or "
+        "MATCH_RECOGNIZE does not follow a table in FROM.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  PATTERN (A B)
+  DEFINE B AS (price > 8""",
+    ),
+    Example(
+        "REX102",
+        "The clauses have a fixed order: PARTITION BY, ORDER BY, MEASURES, rows per match, AFTER MATCH SKIP, PATTERN, "
+        "SUBSET, DEFINE. Only PATTERN is required, and each may stand once.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  MEASURES price AS p
+  ORDER BY ts
+  PATTERN (A))""",
+    ),
+    Example(
+        "REX103",
+        "PATTERN holds names, parentheses, `|`, quantifiers, `^`, `$`, `{- -}` and PERMUTE, nothing else, and at least "
+        "one of them.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A & B))""",
+    ),
+    Example(
+        "REX104",
+        "A condition, a measure or a key is not one SQL expression in the query's dialect.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES price + AS p
+  PATTERN (A))""",
+    ),
+    Example(
+        "REX105",
+        "`{0}` and `{2,1}` allow no row at all. Leave the part out, or write `?` or `*`.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A B{2,1}))""",
+    ),
+    Example(
+        "REX106",
+        "The pattern is nested more deeply, or unfolds to more instructions, than the engine takes. "
+        "PERMUTE of n parts and `{n}` of a large group are what makes patterns large.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (((A{1000}){1000}){1000}))""",
+    ),
+    Example(
+        "REX201",
+        "The input has no such column. Columns match case-insensitively unless quoted.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A)
+  DEFINE A AS prize > 8)""",
+    ),
+    Example(
+        "REX202",
+        "Two columns of the input have that name. Give one of them an alias in a subquery.",
+        """SELECT * FROM (SELECT price, volume AS price FROM ticks) MATCH_RECOGNIZE (
+  PATTERN (A)
+  DEFINE A AS price > 8)""",
+    ),
+    Example(
+        "REX203",
+        "The query names a table that was not passed in: `rex.sql(query, ticks=...)` or `tables={...}`.",
+        """SELECT * FROM tics MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A))""",
+    ),
+    Example(
+        "REX204",
+        "DEFINE or SUBSET names a variable that the pattern never uses.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A B+)
+  DEFINE B AS price < PREV(price),
+         C AS price > PREV(price))""",
+    ),
+    Example(
+        "REX205",
+        "A variable, a union variable or an output column is defined twice.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A B)
+  DEFINE B AS price > 8,
+         B AS price < 9)""",
+    ),
+    Example(
+        "REX206",
+        "The name before the dot, or in AFTER MATCH SKIP or SUBSET, is no variable of the pattern, no union variable, "
+        "and no table or struct column either.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  AFTER MATCH SKIP TO LAST UPP
+  PATTERN (STRT UP+)
+  DEFINE UP AS price > PREV(price))""",
+    ),
+    Example(
+        "REX207",
+        "PREV and NEXT go around FIRST and LAST, never the other way, and RUNNING or FINAL belongs before FIRST, LAST "
+        "and aggregates.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES FIRST(PREV(price)) AS p
+  PATTERN (A+))""",
+    ),
+    Example(
+        "REX208",
+        "How far navigation goes must be known before the first row is read: a whole number, zero or more.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A B)
+  DEFINE B AS price > PREV(price, volume))""",
+    ),
+    Example(
+        "REX209",
+        "A condition is decided while the match is still growing, so it cannot see the final match.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A B+)
+  DEFINE B AS price < FINAL LAST(A.price))""",
+    ),
+    Example(
+        "REX210",
+        "An aggregate may not stand inside another, nor inside navigation, and navigation may not stand inside it.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES sum(max(price)) AS p
+  PATTERN (A+))""",
+    ),
+    Example(
+        "REX211",
+        "One navigation, or one aggregate, looks at the rows of one variable (or of one union variable).",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES LAST(A.price + B.price) AS p
+  PATTERN (A B)
+  DEFINE B AS price < 9)""",
+    ),
+    Example(
+        "REX212",
+        "WITH UNMATCHED ROWS promises every row and an exclusion takes rows away: the standard forbids the two "
+        "together.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  ALL ROWS PER MATCH WITH UNMATCHED ROWS
+  PATTERN (A {- B+ -}))""",
+    ),
+    Example(
+        "REX213",
+        "The host knows no such function, or not with these arguments.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES no_such_function(price) AS p
+  PATTERN (A))""",
+    ),
+    Example(
+        "REX214",
+        "An expression has another type than its place needs. A condition is a boolean.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A)
+  DEFINE A AS price + 1)""",
+    ),
+    Example(
+        "REX215",
+        "WITHIN compares every row's order key with the first row's, so there must be one, it must ascend, and it must "
+        "be a time or a number.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts DESC
+  PATTERN (A B) WITHIN INTERVAL '1' HOUR
+  DEFINE B AS price > 8)""",
+    ),
+    Example(
+        "REX216",
+        "The column list after the alias has another number of names than the relation has columns.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES price AS p
+  PATTERN (A)) AS m (p, q)""",
+    ),
+    Example(
+        "REX217",
+        "The dialect, the planner or a setting is not one that SparkRex knows. `docs/settings.md` lists the settings.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (PATTERN (A))""",
+        dialect="klingon",
+    ),
+    Example(
+        "REX301",
+        "The query has a meaning that SparkRex cannot compute yet; the message says what, and a way round it where "
+        "there is one.",
+        """SELECT price, count(*) OVER w FROM ticks
+WINDOW w AS (ORDER BY ts
+             ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+             PATTERN (A+) DEFINE A AS price > 7)""",
+    ),
+    Example(
+        "REX401",
+        "Skipping to the first row of the match would find the same match for ever.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  PARTITION BY symbol
+  ORDER BY ts
+  AFTER MATCH SKIP TO FIRST A
+  PATTERN (A B+)
+  DEFINE B AS price < PREV(price))""",
+    ),
+    Example(
+        "REX402",
+        "The match has no row of the variable that AFTER MATCH SKIP names. A union variable that covers all "
+        "possibilities avoids this.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  PARTITION BY symbol
+  ORDER BY ts
+  AFTER MATCH SKIP TO LAST C
+  PATTERN (A C? B)
+  DEFINE B AS price < PREV(price),
+         C AS price > 100)""",
+    ),
+    Example(
+        "REX403",
+        "Conditions that read the match (aggregates, FIRST, LAST with an offset, CLASSIFIER) can make a search take "
+        "exponential time; this is the guard. Patterns whose conditions only read rows near the current one never get "
+        "this error. Raise the setting, or make the variables exclude each other.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN ((A | B)+ C)
+  DEFINE A AS sum(A.price) > 0,
+         B AS sum(B.price) > 0,
+         C AS price > 100)""",
+        settings={"step_budget": 5},
+    ),
+    Example(
+        "REX404",
+        "DuckDB, which runs everything around the matches, refused. Its own message is in the note.",
+        """SELECT CAST(symbol AS INT) FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES A.symbol AS symbol
+  PATTERN (A))""",
+    ),
+    Example(
+        "REX405",
+        "Integers and decimals never wrap round: what does not fit is an error.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES sum(volume + 9223372036854775000) AS total
+  PATTERN (A+))""",
+    ),
+    Example(
+        "REX406",
+        "While a match is undecided its rows are held back, and the setting `max_open_rows` bounds how many.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A+ B)
+  DEFINE B AS price < 0)""",
+        settings={"chunk_rows": 1, "max_open_rows": 2},
+    ),
+    Example(
+        "REX407",
+        "A file does not exist, is not Parquet or CSV, or a column has a type that cannot be read.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A))""",
+    ),
+    Example(
+        "REX901",
+        "A fault of SparkRex itself, never yours. Please report it with the query.",
+        "",
+    ),
+)

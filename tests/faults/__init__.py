@@ -1,0 +1,1 @@
+"""Deliberate faults put into the engine; the suites must catch every one."""

@@ -1,0 +1,1 @@
+"""Random MATCH_RECOGNIZE queries over random small tables: the engine must answer as the oracle does."""
