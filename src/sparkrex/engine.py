@@ -25,7 +25,7 @@ from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.languages.match_recognize.clause import parse_clause
 from sparkrex.languages.match_recognize.names import name_rules
 from sparkrex.physical.contract import Columns, Matches
-from sparkrex.physical.output import build_output
+from sparkrex.physical.output import NO_COLUMNS, build_output
 from sparkrex.physical.reading import MatchReader
 from sparkrex.physical.relation_columns import add_relation_columns
 from sparkrex.planner.choose_matcher import Choice, choose_matcher
@@ -74,7 +74,7 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
             result = run_relation(plan, table, evaluator, settings)
             host.register(relation.placeholder, result)
         if query.statement.bare_relation is not None and result is not None:
-            return result
+            return result.select([]) if result.column_names == [NO_COLUMNS] else result
         return host.query(host.translated(query.statement.host_sql), None)
     finally:
         host.close()
@@ -142,10 +142,10 @@ def _analyze(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
         host_dialect=host.dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
         variables=traverse.variables(clause.pattern), unions={}, aggregate_names=aggregate_names(),
-        table_columns=host.table_columns, is_nested=relation.is_nested,
+        table_columns=host.table_columns, outer_names=relation.outer_names,
     )
     scope = replace(scope, unions=union_variables(clause, scope))
-    return analyze_clause(clause, scope, relation.column_aliases, relation.span)
+    return analyze_clause(clause, scope, relation)
 
 
 def _quoted(name: str) -> str:

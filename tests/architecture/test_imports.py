@@ -13,33 +13,40 @@ import sparkrex
 
 ROOT = Path(sparkrex.__file__).parent
 
-FOUNDATION = ("source", "errors", "types", "config")
+FOUNDATION = ("source", "errors", "config")
 
 TABLE: dict[str, Allowed] = {
     # The foundation, which everybody but `kernels` may use.
     "source": allow(),
     "errors": allow("source"),
-    "types": allow("source", "errors"),
     "config": allow("errors"),
     # From text to trees.
     "ir": allow(*FOUNDATION),
     "statement": allow(*FOUNDATION, packages="sqlglot"),
     "languages": allow(*FOUNDATION, "ir", "statement", packages="sqlglot"),
     "analyze": allow(*FOUNDATION, "ir", "languages", packages="sqlglot"),
-    # From trees to matches. Kernels know arrays only; columns stand between Arrow and kernels.
+    # What a matcher must know of a condition: no text, no SQL.
+    "analyze/split": allow(*FOUNDATION, "ir"),
+    # Who evaluates SQL: a protocol, and one file that knows DuckDB.
+    "hosts": allow(*FOUNDATION),
+    "hosts/host": allow(*FOUNDATION, packages="pyarrow"),
+    "hosts/duckdb": allow(*FOUNDATION, "ir", "hosts/host", packages="pyarrow duckdb sqlglot"),
+    # From trees to matches. Kernels know arrays only; columns stand between Arrow and kernels; matchers ask a host by
+    # its protocol. The planner chooses among matchers, so it knows them and they do not know it.
     "kernels": allow(packages="numpy numba"),
-    "columns": allow(*FOUNDATION, "ir", "kernels", packages="numpy pyarrow"),
-    "planner": allow(*FOUNDATION, "ir", packages="numpy"),
-    "physical": allow(*FOUNDATION, "ir", "planner", "columns", "kernels", packages="numpy pyarrow"),
-    # Hosts evaluate what stands around a match. Only hosts/duckdb knows DuckDB.
-    "hosts": allow(*FOUNDATION, "ir", packages="pyarrow"),
-    "hosts/duckdb": allow(*FOUNDATION, "ir", "hosts", packages="pyarrow duckdb"),
-    # The pipeline joins all of them; the package's face is the pipeline.
-    "engine": allow(
-        *FOUNDATION, "ir", "statement", "languages", "analyze", "columns", "planner", "physical", "hosts",
-        "hosts/duckdb", packages="numpy pyarrow",
+    "columns": allow(*FOUNDATION, packages="numpy pyarrow"),
+    "physical": allow(
+        *FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "kernels", packages="numpy pyarrow",
     ),
-    "__init__": allow(*FOUNDATION, "engine"),
+    "planner": allow(*FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "physical", packages="numpy pyarrow"),
+    # The pipeline joins all of them; the face loads it when the first query comes.
+    "engine": allow(
+        *FOUNDATION, "ir", "statement", "languages", "analyze", "analyze/split", "hosts/host", "hosts/duckdb",
+        "columns", "physical", "planner", packages="numpy pyarrow",
+    ),
+    "explain": allow(*FOUNDATION, "ir", "planner"),
+    "api": allow(*FOUNDATION, "engine", "explain", packages="pyarrow"),
+    "__init__": allow("config", "errors", "api"),
 }
 
 

@@ -20,6 +20,8 @@ from sparkrex.errors import ExecutionError, RexError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sparkrex.config import Settings
+    from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.plan import MatchRecognize
 
 _run_relation = engine.run_relation
@@ -30,9 +32,9 @@ def watched() -> Iterator[list[MatchRecognize]]:
     """Collects the plan of every relation that the engine evaluates inside, also of one that raises."""
     plans: list[MatchRecognize] = []
 
-    def noting(plan: MatchRecognize, *rest: Any, **named: Any) -> pa.Table:
+    def noting(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
         plans.append(plan)
-        return _run_relation(plan, *rest, **named)
+        return _run_relation(plan, table, evaluator, settings)
 
     with mock.patch.object(engine, "run_relation", noting):
         yield plans
@@ -42,24 +44,25 @@ def watched() -> Iterator[list[MatchRecognize]]:
 def answered_by_oracle(dialect: str) -> Iterator[None]:
     """Inside, the oracle evaluates every relation; its run-time errors are raised as the engine's."""
 
-    def asking(plan: MatchRecognize, relation: Any, *rest: Any, **named: Any) -> pa.Table:
-        table = relation if isinstance(relation, pa.Table) else relation.to_table()
-        names = list(plan.input_columns)
-        rows = [dict(zip(names, row, strict=True)) for row in rows_of(table)]
+    def asking(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
+        # The table has the columns that the plan uses; their names are the input's.
+        rows = [dict(zip(table.column_names, row, strict=True)) for row in rows_of(table)]
         try:
             columns, answer = evaluate(plan, rows, dialect=dialect)
         except OracleError as error:
             raise ExecutionError(error.code, error.message, plan.source, plan.skip.span) from error
-        return _as_table(columns, answer, _engine_schema(plan, relation, *rest, **named))
+        return _as_table(columns, answer, _engine_schema(plan, table, evaluator, settings))
 
     with mock.patch.object(engine, "run_relation", asking):
         yield
 
 
-def _engine_schema(*arguments: Any, **named: Any) -> pa.Schema | None:
+def _engine_schema(
+    plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings
+) -> pa.Schema | None:
     """The types of the engine's own answer: plain Python values do not tell int from bigint."""
     try:
-        return _run_relation(*arguments, **named).schema
+        return _run_relation(plan, table, evaluator, settings).schema
     except RexError:
         return None
 

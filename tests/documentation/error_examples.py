@@ -93,9 +93,10 @@ EXAMPLES = (
     Example(
         "REX202",
         "Two columns of the input have that name. Give one of them an alias in a subquery.",
-        """SELECT * FROM (SELECT price, volume AS price FROM ticks) MATCH_RECOGNIZE (
-  PATTERN (A)
-  DEFINE A AS price > 8)""",
+        """SELECT * FROM (SELECT a.price, b.price
+               FROM ticks AS a JOIN ticks AS b ON a.ts = b.ts + 1) AS pairs MATCH_RECOGNIZE (
+  MEASURES FIRST(price) AS p
+  PATTERN (A))""",
     ),
     Example(
         "REX203",
@@ -106,7 +107,7 @@ EXAMPLES = (
     ),
     Example(
         "REX204",
-        "DEFINE or SUBSET names a variable that the pattern never uses.",
+        "A clause names a variable that the pattern never uses.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   PATTERN (A B+)
@@ -124,11 +125,11 @@ EXAMPLES = (
     ),
     Example(
         "REX206",
-        "The name before the dot, or in AFTER MATCH SKIP or SUBSET, is no variable of the pattern, no union variable, "
-        "and no table or struct column either.",
+        "The name before the dot is no variable of the pattern and no union variable, and no table or struct column "
+        "either.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
-  AFTER MATCH SKIP TO LAST UPP
+  MEASURES LAST(UPP.price) AS top
   PATTERN (STRT UP+)
   DEFINE UP AS price > PREV(price))""",
     ),

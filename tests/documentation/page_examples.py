@@ -14,6 +14,7 @@ import io
 import re
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,8 @@ def examples(page: Path) -> Iterator[Example]:
     text = page.read_text(encoding="utf-8")
     blocks = list(_BLOCK.finditer(text))
     tables = ""
-    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+    for block, following in pairwise([*blocks, None]):
+        assert block is not None  # only the last is, and it comes second
         if block["kind"] == "text" and block["body"].startswith("-- table"):
             tables += block["body"] + "\n"
         if block["kind"] not in ("sql", "python") or following is None or following["kind"] != "text":

@@ -27,12 +27,12 @@ from sparkrex.ir.scalar import Call, ColumnAt, End, Expression, Target
 if TYPE_CHECKING:
     from sparkrex.analyze.scope import Scope
     from sparkrex.languages.match_recognize.syntax import Clause, Name, ScalarText
-    from sparkrex.source import Span
+    from sparkrex.statement.cut import Relation
 
 _TIMES_AND_NUMBERS = (*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEMPORAL_TYPES)
 
 
-def analyze_clause(clause: Clause, scope: Scope, column_aliases: tuple[str, ...] | None, span: Span) -> MatchRecognize:
+def analyze_clause(clause: Clause, scope: Scope, relation: Relation) -> MatchRecognize:
     """The plan of a clause. `scope` must already know the pattern's variables and unions."""
     _check_variables(clause, scope)
     order_by = _order_by(clause, scope)
@@ -50,10 +50,10 @@ def analyze_clause(clause: Clause, scope: Scope, column_aliases: tuple[str, ...]
         definitions=definitions,
         dialect=scope.dialect_name,
         source=scope.source,
-        span=span,
+        span=relation.span,
     )
     _check_row_mode(clause, scope)
-    return _with_output_names(plan, column_aliases, scope, span)
+    return _with_output_names(plan, relation, scope)
 
 
 def union_variables(clause: Clause, scope: Scope) -> dict[str, frozenset[str]]:
@@ -65,7 +65,7 @@ def union_variables(clause: Clause, scope: Scope) -> dict[str, frozenset[str]]:
             what = "a union variable" if name.text in unions else "a pattern variable"
             raise AnalysisError("REX205", f"{name.text} is already {what}", scope.source, name.span)
         for member in subset.members:
-            _require_variable(member, scope)
+            _require_variable(member, scope, "REX206", f"{member.text} is not a pattern variable")
         texts = [member.text for member in subset.members]
         for position, member in enumerate(subset.members):
             if member.text in texts[:position]:
@@ -74,10 +74,10 @@ def union_variables(clause: Clause, scope: Scope) -> dict[str, frozenset[str]]:
     return unions
 
 
-def _require_variable(name: Name, scope: Scope) -> None:
+def _require_variable(name: Name, scope: Scope, code: str, message: str) -> None:
     if name.text not in scope.variables:
         raise AnalysisError(
-            "REX204", f"pattern variable {name.text} is not used in PATTERN", scope.source, name.span,
+            code, message, scope.source, name.span,
             hint=nearest(name.text, scope.variables) or f"PATTERN has {', '.join(scope.variables) or 'no variables'}",
         )
 
@@ -91,7 +91,7 @@ def _check_variables(clause: Clause, scope: Scope) -> None:
                 "REX205", f"union variable {name.text} cannot be defined", scope.source, name.span,
                 hint="define its members",
             )
-        _require_variable(name, scope)
+        _require_variable(name, scope, "REX204", f"pattern variable {name.text} is not used in PATTERN")
         if name.text in seen:
             raise AnalysisError("REX205", f"{name.text} is defined twice", scope.source, name.span)
         seen.add(name.text)
@@ -184,6 +184,14 @@ def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Exp
         raise AnalysisError(
             "REX215", "WITHIN needs ORDER BY with one ascending time or numeric column", scope.source, span
         )
+    tree = clause.within.tree
+    is_time = column is not None and column.type.is_type(*exp.DataType.TEMPORAL_TYPES)
+    if isinstance(tree, exp.Interval) != is_time:
+        wanted = "an interval, such as INTERVAL '1' HOUR" if is_time else "a number"
+        raise AnalysisError("REX215", f"WITHIN needs {wanted}, to fit the order key", scope.source, span)
+    amount = tree.this if isinstance(tree, exp.Interval) else tree
+    if isinstance(amount, exp.Neg) or (isinstance(amount, exp.Literal) and amount.name.startswith("-")):
+        raise AnalysisError("REX215", "WITHIN needs a bound above zero: nothing lies below a negative one", scope.source, span)
     bound = Converter(scope, clause.within, in_define=True, row_only="WITHIN").convert()
     assert key is not None and isinstance(key.expression, ColumnAt)  # noqa: S101  checked above
     first = ColumnAt(Target(end=End.FIRST), key.expression.column, span=span)
@@ -200,7 +208,7 @@ def _skip(clause: Clause, scope: Scope) -> Skip:
     name = item.variable
     variables = scope.variable_set(name.text)
     if variables is None:
-        _require_variable(name, scope)
+        _require_variable(name, scope, "REX206", f"{name.text} is not a pattern variable")
     return Skip(item.to, variables or frozenset(), name.text, item.span)
 
 
@@ -212,15 +220,14 @@ def _check_row_mode(clause: Clause, scope: Scope) -> None:
         )
 
 
-def _with_output_names(
-    plan: MatchRecognize, aliases: tuple[str, ...] | None, scope: Scope, span: Span
-) -> MatchRecognize:
+def _with_output_names(plan: MatchRecognize, relation: Relation, scope: Scope) -> MatchRecognize:
     names = plan.output_columns()
+    aliases = relation.column_aliases
     if aliases is not None:
         if len(aliases) != len(names):
             raise AnalysisError(
-                "REX216", f"the column list has {len(aliases)} names for {len(names)} columns", scope.source, span,
-                hint=f"the columns are {', '.join(names)}",
+                "REX216", f"the column list has {len(aliases)} names for {len(names)} columns", scope.source,
+                relation.columns_span, hint=f"the columns are {', '.join(names)}",
             )
         return replace(plan, output_names=aliases)
     folded = [name.lower() for name in names]
@@ -229,6 +236,6 @@ def _with_output_names(
             measure = next((m for m in plan.measures if m.name.lower() == name), None)
             raise AnalysisError(
                 "REX205", f"the result would have two columns {names[position]}", scope.source,
-                measure.span if measure else span, hint="rename the measure, or give the relation a column list",
+                measure.span if measure else relation.span, hint="rename the measure, or give the relation a column list",
             )
     return plan

@@ -7,6 +7,7 @@ rows of one variable.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn
@@ -16,7 +17,7 @@ from sqlglot.optimizer.annotate_types import annotate_types
 
 from sparkrex.analyze import templates
 from sparkrex.analyze.subqueries import outer_columns
-from sparkrex.errors import AnalysisError, nearest
+from sparkrex.errors import AnalysisError, UnsupportedError, nearest
 from sparkrex.ir.scalar import (
     EACH_ROW,
     Aggregate,
@@ -192,6 +193,10 @@ class Converter:
                 return self._structured("abs", (node.this,), "ABS({0})", place, span)
             case exp.Greatest() | exp.Least():
                 return self._extreme(node, place, span)
+            case exp.DPipe() if self.scope.dialect_name == "oracle":
+                # Oracle's NULL is the empty string.
+                template = "NULLIF(CONCAT({0}, {1}), '')"
+                return self._structured("concat", (node.this, node.expression), template, place, span)
             case exp.DPipe():
                 return self._structured("dpipe", (node.this, node.expression), "({0} || {1})", place, span)
         if isinstance(node, exp.Func) and _has_plain_arguments(node):
@@ -301,8 +306,6 @@ class Converter:
     def _relation(self, node: exp.Expression, place: _Place) -> Expression:
         """Window functions and subqueries: the host evaluates them over the input, or over the match's values."""
         span = self._span(node)
-        if self.row_only is None and place.each_row and not isinstance(node, exp.Window):
-            self._fail("REX210", "a subquery cannot stand inside an aggregate", span)
         inner_place = replace(place, in_relation=True)
         if isinstance(node, exp.Window):
             if self._mentions(node.this, PREFIX) and not self._mentions(node, PREFIX):
@@ -362,13 +365,14 @@ class Converter:
 
     def _unknown_qualifier(self, name: str, span: Span) -> NoReturn:
         known = [*self.scope.variables, *self.scope.unions, *(column.name for column in self.scope.columns)]
-        notes = ()
-        if self.scope.is_nested:
-            notes = ("a MATCH_RECOGNIZE that refers to an outer query is not supported yet",)
+        if name.lower() in self.scope.outer_names:
+            raise UnsupportedError(
+                "REX301", f"a correlated MATCH_RECOGNIZE, here one that refers to {name}, is not supported yet",
+                self.scope.source, span, hint="join the outer table in the input of MATCH_RECOGNIZE",
+            )
         raise AnalysisError(
             "REX206", f"{name} is neither a pattern variable nor the input's name nor one of its columns",
             self.scope.source, span, hint=nearest(name, known) or f"variables: {', '.join(self.scope.variables)}",
-            notes=notes,
         )
 
     def _target(self, variables: frozenset[str] | None, place: _Place) -> Target:
@@ -390,7 +394,7 @@ class Converter:
                 return self._classifier(node, place, span)
             case "MATCH_NUMBER":
                 if node.expressions:
-                    self._fail("REX207", "MATCH_NUMBER takes no argument", span)
+                    self._fail("REX213", "MATCH_NUMBER takes no argument", span)
                 return MatchNumber(span=span)
             case "MATCH_SEQUENCE_NUMBER":
                 # Snowflake: the row's number inside the match.
@@ -403,7 +407,7 @@ class Converter:
     def _classifier(self, node: exp.Anonymous, place: _Place, span: Span) -> Expression:
         variables = None
         if len(node.expressions) > 1:
-            self._fail("REX207", "CLASSIFIER takes at most one pattern variable", span)
+            self._fail("REX213", "CLASSIFIER takes at most one pattern variable", span)
         if node.expressions:
             argument = node.expressions[0]
             if not isinstance(argument, exp.Column) or argument.args.get("table"):
@@ -439,9 +443,9 @@ class Converter:
             self._fail("REX210", f"{name} cannot stand inside an aggregate", span)
         arguments = node.expressions
         if not 1 <= len(arguments) <= 2:
-            self._fail("REX207", f"{name} takes an expression and an optional offset", span)
+            self._fail("REX213", f"{name} takes an expression and an optional offset", span)
         is_physical = name in ("PREV", "NEXT")
-        offset = self._offset(arguments[1], name) if len(arguments) == 2 else int(is_physical)
+        offset = self._offset(arguments[1], name, self._after_comma(arguments[0])) if len(arguments) == 2 else int(is_physical)
         outer = place.navigation
         if outer is not None and (is_physical or outer.shift == 0 or outer.end is not End.LAST or outer.offset):
             self._fail("REX207", f"{name} cannot stand inside {'PREV or NEXT' if outer.shift else 'FIRST or LAST'}", span,
@@ -493,8 +497,15 @@ class Converter:
             self._fail("REX211", f"{name} mixes rows of different variables", span,
                        hint="qualify every column with the same variable")
 
-    def _offset(self, node: exp.Expression, name: str) -> int:
-        span = self._span(node)
+    def _after_comma(self, argument: exp.Expression) -> Span:
+        """Where the argument after this one stands: sqlglot keeps no position of NULL and of signs."""
+        text = self.scope.source.text
+        comma = text.find(",", self._span(argument).end)
+        end = text.find(")", comma)
+        start = comma + 1 + len(text[comma + 1 : end]) - len(text[comma + 1 : end].lstrip())
+        return Span(start, max(start + 1, end))
+
+    def _offset(self, node: exp.Expression, name: str, span: Span) -> int:
         if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
             return int(node.name)
         if isinstance(node, exp.Neg):
@@ -522,7 +533,7 @@ class Converter:
         if place.each_row:
             self._fail("REX210", "aggregates cannot be nested", span)
         if place.navigation is not None:
-            self._fail("REX207", "an aggregate cannot stand inside navigation", span)
+            self._fail("REX210", "an aggregate cannot stand inside FIRST, LAST, PREV or NEXT", span)
         semantics = place.semantics or Semantics.RUNNING
         inside = _Place(each_row=True)
         call = node
@@ -541,7 +552,9 @@ class Converter:
         if name is None or isinstance(call, exp.WithinGroup):
             return self._other_aggregate(call, condition, semantics, span)
         arguments, is_distinct, order = self._aggregate_arguments(call, inside)
-        if name in ("count", "count_if") and not arguments:
+        if name == "count" and not arguments:  # Trino's count()
+            return Aggregate("count", (), None, semantics, "count(*)", filter=_each_row(condition), span=span)
+        if not arguments:
             self._fail("REX213", f"{name} needs an argument", span)
         if name == "count" and is_distinct and len(arguments) > 1:
             return self._other_aggregate(call, condition, semantics, span)
@@ -677,7 +690,13 @@ class Converter:
         ]
         if not offsets:
             return self.text.span
-        return Span(min(start for start, _ in offsets), max(end for _, end in offsets))
+        span = Span(min(start for start, _ in offsets), max(end for _, end in offsets))
+        if isinstance(node, exp.Func) and "start" not in node.meta:
+            # Of some functions sqlglot forgets where their name stands: it is in front of the arguments.
+            before = re.search(r"(\w+)\s*\(\s*(?:DISTINCT\s+)?\Z", self.scope.source.text[: span.start], re.IGNORECASE)
+            if before is not None and before.start() >= self.text.span.start:
+                return Span(before.start(), span.end)
+        return span
 
     def _fail(self, code: str, message: str, span: Span, *, hint: str | None = None) -> NoReturn:
         raise AnalysisError(code, message, self.scope.source, span, hint=hint)

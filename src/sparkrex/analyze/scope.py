@@ -31,7 +31,8 @@ class Scope:
 
     `variables` are the primary variables of the pattern, `unions` the union variables with their members;
     `aggregate_names` are functions of the host that aggregate, in lower case;
-    `table_columns` gives the column names of another table, in lower case, None if they cannot be known.
+    `table_columns` gives the column names of another table, in lower case, None if they cannot be known; `outer_names` are
+    words of the queries around, in lower case.
     """
 
     source: Source
@@ -45,7 +46,7 @@ class Scope:
     unions: dict[str, frozenset[str]]
     aggregate_names: frozenset[str]
     table_columns: Callable[[str], frozenset[str] | None]
-    is_nested: bool
+    outer_names: frozenset[str]
 
     def variable_set(self, name: str) -> frozenset[str] | None:
         """The primary variables behind a variable or union variable, None if the name is neither."""

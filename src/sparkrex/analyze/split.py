@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sparkrex.ir.guards import can_fail
 from sparkrex.ir.scalar import (
     Aggregate,
     Call,
@@ -31,14 +32,6 @@ if TYPE_CHECKING:
     from sparkrex.ir.plan import MatchRecognize
 
 CURRENT = Target()
-
-# Functions that never fail, whatever their operands. Sums and products may leave their type's range.
-_SAFE = {
-    "eq", "ne", "lt", "le", "gt", "ge", "is_distinct_from", "is_not_distinct_from", "and", "or", "not", "is_null",
-    "is_true", "is_false", "between", "in", "like", "ilike", "case", "coalesce", "nullif", "greatest", "least",
-    "greatest_strict", "least_strict", "struct_field", "lower", "upper", "length",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Projection:
@@ -98,11 +91,6 @@ def is_row_condition(expression: Expression) -> bool:
     return True
 
 
-def can_fail(expression: Expression) -> bool:
-    """Whether evaluating it can raise an error for some values."""
-    return any(isinstance(node, Call) and node.function not in _SAFE for node in walk(expression))
-
-
 def context_level(expression: Expression) -> int:
     """What of the match a context condition reads: 1 its start and number alone, 2 how its rows are mapped."""
     for node in walk(expression):
@@ -141,16 +129,6 @@ def at_current_row(expression: Expression) -> Expression:
             return replace(expression, operands=tuple(at_current_row(part) for part in operands))
         case _:
             return expression
-
-
-def guards(expression: Call) -> tuple[bool, ...]:
-    """For every operand, whether earlier operands decide if it is evaluated."""
-    n = len(expression.operands)
-    match expression.function:
-        case "and" | "or" | "coalesce" | "case":
-            return (False,) + (True,) * (n - 1)
-        case _:
-            return (False,) * n
 
 
 def reach(plan: MatchRecognize) -> tuple[int, int]:

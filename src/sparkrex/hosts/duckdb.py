@@ -49,6 +49,8 @@ class DuckDbHost:
             },
         )
         self.connection.execute(f"SET TimeZone = '{settings.time_zone.replace(chr(39), '')}'")
+        if dialect_name == "oracle":
+            self.connection.execute("CREATE TABLE dual AS SELECT 'X' AS dummy")
         if dialect.TYPED_DIVISION:
             # Two integers divide to an integer, also in the SQL around the pattern.
             self.connection.execute("SET integer_division = true")
@@ -127,7 +129,7 @@ class DuckDbHost:
                 "REX203", f"table {name} does not exist", self.source, self._find(name, span),
                 hint=nearest(name, self.tables) or "pass it as a keyword argument or in tables={...}",
             )
-        if found := re.search(r'Referenced column "([^"]+)" not found', text):
+        if found := re.search(r'(?:Referenced column|column named) "([^"]+)"', text):
             name = found.group(1)
             hint = str(error).split("\n")[1] if "\n" in str(error) else None
             return AnalysisError(

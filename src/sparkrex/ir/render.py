@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
+from sparkrex.ir.guards import can_fail
 from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, ColumnAt, Expression, Literal, MatchNumber
 
 if TYPE_CHECKING:
@@ -18,10 +19,25 @@ def render(expression: Expression, leaf: Callable[[Leaf], str]) -> str:
     match expression:
         case Literal(value):
             return render_literal(value)
+        case Call("and" | "or") if any(can_fail(operand) for operand in expression.operands[1:]):
+            return _guarded(expression, leaf)
         case Call():
             return expression.template.format(*(render(operand, leaf) for operand in expression.operands))
         case _:
             return leaf(expression)
+
+
+def _guarded(expression: Call, leaf: Callable[[Leaf], str]) -> str:
+    """AND and OR whose later operands are evaluated only where the earlier ones leave it open.
+
+    Hosts evaluate both sides of AND and OR for whole batches; of CASE they evaluate the branches taken.
+    """
+    word, decided = ("AND", "FALSE") if expression.function == "and" else ("OR", "TRUE")
+    texts = [render(operand, leaf) for operand in expression.operands]
+    result = texts[-1]
+    for text in reversed(texts[:-1]):
+        result = f"(CASE WHEN {text} IS {decided} THEN {decided} ELSE ({text} {word} {result}) END)"
+    return result
 
 
 def render_literal(value: object) -> str:

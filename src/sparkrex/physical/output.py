@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from sparkrex.ir.plan import MatchRecognize
 
 
+NO_COLUMNS = "rex_none"
+"""Stands in for the columns of a result that has none, so that its rows can still be counted."""
+
+
 def build_output(plan: MatchRecognize, reader: MatchReader, partition_columns: list[pa.ChunkedArray]) -> pa.Table:
     """The result table of a plan. `partition_columns` hold the partition keys in input order."""
     if plan.rows_per_match is RowsPerMatch.ONE:
@@ -34,6 +38,8 @@ def build_output(plan: MatchRecognize, reader: MatchReader, partition_columns: l
     columns += [take_or_null(reader.table.column(name), rows) for name in plan.order_columns()]
     columns += measures
     columns += [take_or_null(reader.table.column(name), rows) for name in plan.rest_columns()]
+    if not columns:
+        return pa.table({NO_COLUMNS: pa.nulls(len(rows), pa.int8())})
     return pa.table(columns, names=list(plan.output_columns()))
 
 

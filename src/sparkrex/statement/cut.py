@@ -35,8 +35,8 @@ class Relation:
     """One MATCH_RECOGNIZE relation.
 
     `input_sql` is a FROM item in the query's dialect; `input_table` is set if it is simply that table. `clause` is the
-    span between the parentheses. `prefix` is the WITH clause visible here, with a blank behind it, or empty. `depends`
-    are the indices of the relations whose placeholders `prefix` and `input_sql` may name.
+    span between the parentheses. `prefix` is the WITH clause visible here, with a blank behind it, or empty.
+    `outer_names` are the words of the queries around this one, in lower case: what a correlated reference could name.
     """
 
     placeholder: str
@@ -48,7 +48,8 @@ class Relation:
     tokens: tuple[Token, ...]
     span: Span
     column_aliases: tuple[str, ...] | None
-    is_nested: bool
+    columns_span: Span | None
+    outer_names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ class _Place:
     input_table: str | None
     alias_tokens: tuple[int, int] | None
     column_aliases: tuple[str, ...] | None
+    columns_span: Span | None
 
 
 class _Cutter:
@@ -134,7 +136,8 @@ class _Cutter:
                 tokens=tuple(tokens[place.opening + 1 : place.closing]),
                 span=span,
                 column_aliases=place.column_aliases,
-                is_nested=self._depth(place.input_first) > 0,
+                columns_span=place.columns_span,
+                outer_names=self._outer_names(place.input_first),
             )
         )
         replacement = placeholder
@@ -166,9 +169,12 @@ class _Cutter:
                 "REX101", "MATCH_RECOGNIZE must follow a table, a subquery or another MATCH_RECOGNIZE in FROM", source,
                 span_of(tokens[keyword]),
             )
-        last, alias_tokens, columns = self._alias(close)
+        last, alias_tokens, columns, columns_span = self._alias(close)
+        if input_table is not None and input_table.lower() in self._common_names(input_first):
+            input_table = None
         return _Place(
-            input_first, input_last, keyword, opening, close, last, input_alias, input_table, alias_tokens, columns
+            input_first, input_last, keyword, opening, close, last, input_alias, input_table, alias_tokens, columns,
+            columns_span,
         )
 
     def _input(self, last: int, keyword: int) -> tuple[int, str | None, str | None]:
@@ -228,7 +234,7 @@ class _Cutter:
 
     def _is_alias(self, index: int) -> bool:
         """Whether the name at `index` stands behind the item it renames."""
-        if index == 0:
+        if index == 0 or word(self.tokens[index]) in _BEFORE_A_RELATION:
             return False
         before = self.tokens[index - 1]
         if word(before) == "AS":
@@ -257,21 +263,22 @@ class _Cutter:
                     return position
         raise ParseError("REX101", "this parenthesis was never opened", self.source, span_of(self.tokens[index]))
 
-    def _alias(self, close: int) -> tuple[int, tuple[int, int] | None, tuple[str, ...] | None]:
-        """Last token of the relation, token range of its alias, and its column list."""
+    def _alias(self, close: int) -> tuple[int, tuple[int, int] | None, tuple[str, ...] | None, Span | None]:
+        """Last token of the relation, token range of its alias, its column list and where that stands."""
         tokens = self.tokens
         index = close + 1
         if index < len(tokens) and word(tokens[index]) == "AS":
             index += 1
         if index >= len(tokens) or not self._is_name(index) or word(tokens[index]) in _NOT_AN_ALIAS:
-            return close, None, None
-        last, columns = index, None
+            return close, None, None, None
+        last, columns, span = index, None, None
         if index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN:
             end = closing(tokens, index + 1, self.source)
             columns = tuple(token.text for token in tokens[index + 2 : end] if token.token_type is not TokenType.COMMA)
             last = end
+            span = span_of(tokens[index + 1]).to(span_of(tokens[end]))
         # The column list is applied by us, so only the alias itself goes back into the text.
-        return last, (close + 1, index), columns
+        return last, (close + 1, index), columns, span
 
     def _text(self, first: int, last: int) -> str:
         """The user's text of these tokens, with relations replaced."""
@@ -289,7 +296,18 @@ class _Cutter:
 
     def _with_prefix(self, index: int) -> str:
         """WITH and the common table expressions that are complete before this token, in its enclosing queries."""
-        names: list[str] = []
+        expressions, is_recursive = self._common_table_expressions(index)
+        if not expressions:
+            return ""
+        texts = [self._text(first, last) for first, last in expressions]
+        return f"WITH {'RECURSIVE ' if is_recursive else ''}{', '.join(texts)} "
+
+    def _common_names(self, index: int) -> set[str]:
+        return {self.tokens[first].text.lower() for first, _ in self._common_table_expressions(index)[0]}
+
+    def _common_table_expressions(self, index: int) -> tuple[list[tuple[int, int]], bool]:
+        """First and last token of each, and whether one of the WITH clauses is recursive."""
+        found: list[tuple[int, int]] = []
         is_recursive = False
         for start in self._query_starts(index):
             if word(self.tokens[start]) != "WITH":
@@ -309,13 +327,11 @@ class _Cutter:
                 end = closing(self.tokens, opening, self.source)
                 if end >= index:
                     break
-                names.append(self._text(position, end))
+                found.append((position, end))
                 if self.tokens[end + 1].token_type is not TokenType.COMMA:
                     break
                 position = end + 2
-        if not names:
-            return ""
-        return f"WITH {'RECURSIVE ' if is_recursive else ''}{', '.join(names)} "
+        return found, is_recursive
 
     def _query_starts(self, index: int) -> list[int]:
         """Token indices where the queries around this token start, outermost first."""
@@ -328,8 +344,12 @@ class _Cutter:
                 starts.pop()
         return starts
 
-    def _depth(self, index: int) -> int:
-        return len(self._query_starts(index)) - 1
+    def _outer_names(self, index: int) -> frozenset[str]:
+        starts = self._query_starts(index)
+        if len(starts) == 1:
+            return frozenset()
+        inner = range(starts[-1], closing(self.tokens, starts[-1] - 1, self.source))
+        return frozenset(token.text.lower() for place, token in enumerate(self.tokens) if place not in inner)
 
     def _bare_relation(self) -> int | None:
         tokens = self.tokens

@@ -7,6 +7,7 @@ Two things sqlglot cannot read as they stand. Row pattern functions (`FIRST(A.x,
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -30,12 +31,21 @@ _ROW_PATTERN_FUNCTIONS = {
 }
 
 
+# Snowflake writes PREV and NEXT as LAG and LEAD; with OVER they are window functions.
+_SPELLINGS = {"LAG": "PREV", "LEAD": "NEXT"}
+
+
 def parse_expression(tokens: Sequence[Token], source: Source, dialect: Dialect, after: Span) -> ScalarText:
     """One expression, with an alias if the text has one. `after` is pointed at when there are no tokens."""
     if not tokens:
         raise ParseError("REX104", "an expression is missing here", source, after)
     span = Span(tokens[0].start, tokens[-1].end + 1)
-    prepared = [Token(TokenType.SELECT, "SELECT", 1, 1, 0, 0), *_prepare(list(tokens), source)]
+    # `SELECT 0, expression`: directly behind SELECT some words (TOP, DISTINCT, ALL) are not names.
+    head = [
+        Token(TokenType.SELECT, "SELECT", 1, 1, 0, 0), Token(TokenType.NUMBER, "0", 1, 1, 0, 0),
+        Token(TokenType.COMMA, ",", 1, 1, 0, 0),
+    ]
+    prepared = head + _prepare(list(tokens), source)
     try:
         statements = dialect.parser().parse(prepared, source.text)
     except SqlglotParseError as error:
@@ -43,9 +53,9 @@ def parse_expression(tokens: Sequence[Token], source: Source, dialect: Dialect, 
     except SqlglotError as error:
         raise ParseError("REX104", "this expression cannot be read", source, span, notes=(str(error),)) from error
     select = statements[0] if len(statements) == 1 else None
-    if not isinstance(select, exp.Select) or len(select.expressions) != 1 or _other_clauses(select):
+    if not isinstance(select, exp.Select) or len(select.expressions) != 2 or _other_clauses(select):
         raise ParseError("REX104", "this is not one expression", source, span)
-    tree = select.expressions[0]
+    tree = select.expressions[1]
     if not isinstance(tree, exp.Expression) or isinstance(tree, exp.Star):
         raise ParseError("REX104", "this is not a scalar expression", source, span)
     return ScalarText(tree.pop(), span)
@@ -64,6 +74,8 @@ def _prepare(tokens: list[Token], source: Source) -> list[Token]:
         text = word(token)
         if text in _ROW_PATTERN_FUNCTIONS and not follows_dot and _opens(tokens, index + 1):
             result.append(_renamed(token, PREFIX + text))
+        elif text in _SPELLINGS and not follows_dot and _opens(tokens, index + 1) and not _has_window(tokens, index, source):
+            result.append(_renamed(token, PREFIX + _SPELLINGS[text]))
         elif text in ("RUNNING", "FINAL") and not follows_dot and _is_call(tokens, index + 1):
             result.append(_renamed(token, PREFIX + text))
             result.append(Token(TokenType.L_PAREN, "(", token.line, token.col, token.end, token.end))
@@ -82,6 +94,11 @@ def _renamed(token: Token, text: str) -> Token:
 
 def _opens(tokens: list[Token], index: int) -> bool:
     return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+
+
+def _has_window(tokens: list[Token], index: int, source: Source) -> bool:
+    following = closing(tokens, index + 1, source) + 1
+    return following < len(tokens) and word(tokens[following]) in ("OVER", "IGNORE", "RESPECT", "IGNORE NULLS", "RESPECT NULLS")
 
 
 def _is_call(tokens: list[Token], index: int) -> bool:
@@ -113,6 +130,12 @@ def _converted(error: SqlglotParseError, source: Source, span: Span) -> ParseErr
     line, column = details.get("line"), details.get("col")
     message = str(details.get("description") or "this expression cannot be read")
     if "Required keyword" in message:
+        written = source.text[span.start : span.end]
+        called = re.search(r"\.(\w+)'>", message)
+        name = called and re.search(rf"\b{called.group(1)}\s*\(", written, re.IGNORECASE)
+        if called and name:
+            place = Span(span.start + name.start(), span.start + name.start() + len(called.group(1)))
+            return ParseError("REX213", f"{called.group(1).lower()} lacks an argument", source, place)
         message = "an operand is missing"
     if line is None or column is None:
         return ParseError("REX104", message, source, span)

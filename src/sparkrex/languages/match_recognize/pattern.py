@@ -72,16 +72,16 @@ class _Reader:
             raise ParseError("REX106", "the pattern is nested too deeply", self.source, self.span)
         options = [self._concatenation(depth)]
         while self._accept("|"):
-            options.append(self._concatenation(depth))
+            options.append(self._concatenation(depth, is_option=True))
         return options[0] if len(options) == 1 else Alternation(tuple(options), span=self._since(start))
 
-    def _concatenation(self, depth: int) -> RowPattern:
+    def _concatenation(self, depth: int, *, is_option: bool = False) -> RowPattern:
         start = self.span
         items: list[RowPattern] = []
         while self.kind != "end" and self.text not in ("|", ")", ",", "-}"):
             items.append(self._term(depth))
         if not items:
-            if self.text in ("|",) or (self.kind == "end" and self.previous_end != start.start):
+            if is_option or self.text == "|":
                 self.refuse("a pattern is missing here", hint="write () for the empty pattern")
             return Empty(span=Span(start.start, start.start))
         return items[0] if len(items) == 1 else Concatenation(tuple(items), span=self._since(start))
@@ -153,9 +153,7 @@ class _Reader:
         lower = self._number()
         upper = lower
         if self._accept(","):
-            upper = self._number()
-            if lower is None and upper is None:
-                self.refuse("{,} has no bound", hint="write * for any number")
+            upper = self._number()  # {,} is {0,}
         elif lower is None:
             self.refuse("a quantifier in braces needs a number", hint="{n}, {n,}, {,m} or {n,m}")
         self._expect("}", "{")

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sparkrex.analyze.split import Projection, guards, is_constant, row_local
+from sparkrex.analyze.split import Projection, is_constant, row_local
 from sparkrex.columns.values import BOOL, FLOAT, INT, INTERVAL, STRING, Kind
+from sparkrex.ir.guards import guards
 from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, End, Expression, Literal, MatchNumber, Target
 from sparkrex.kernels import machine as m
 
