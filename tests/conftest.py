@@ -1,4 +1,4 @@
-"""Shows at the end of a run what the property suite covered."""
+"""Shows at the end of a run what the property suite covered, and where each seeded fault was caught."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pytest
 
+_TITLES = {
+    "coverage": "coverage of the random examples",
+    "caught": "seeded faults, and the first example that shows each",
+}
+
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints every text that a test recorded as its coverage; reports carry it also from parallel workers."""
+    """Prints what tests recorded under these names; reports carry it also from parallel workers."""
+    recorded: dict[str, list[str]] = {name: [] for name in _TITLES}
     for outcome in ("passed", "failed"):
         for report in terminalreporter.stats.get(outcome, []):
             for name, text in getattr(report, "user_properties", []):
-                if name == "coverage" and report.when == "call":
-                    terminalreporter.write_sep("-", f"coverage of {report.nodeid}")
-                    terminalreporter.write_line(str(text))
+                if name in recorded and report.when == "call":
+                    recorded[name].append(str(text))
+    for name, texts in recorded.items():
+        if texts:
+            terminalreporter.write_sep("-", _TITLES[name])
+            for text in texts:
+                terminalreporter.write_line(text)

@@ -29,24 +29,38 @@ class CompiledQuery:
         self.settings = settings
         self._parsed: ParsedQuery = parse_query(text, dialect)
 
-    def __call__(self, tables: Mapping[str, object] | None = None, /, **named: object) -> pa.Table:
-        """The result over these tables."""
+    def __call__(self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object) -> Any:
+        """The result over these tables: a Spark DataFrame if Spark is involved, else a pyarrow table."""
+        from sparkrex.columns.inputs import is_spark
         from sparkrex.engine import name_tables, run_query
 
-        return run_query(self._parsed, name_tables(tables, named), self.settings)
+        everything = name_tables(tables, named)
+        if spark is not None or any(is_spark(value) for value in everything.values()):
+            from sparkrex.spark.batch import run_on_spark
+
+            return run_on_spark(self._parsed, everything, spark, self.settings)
+        return run_query(self._parsed, everything, self.settings)
 
     def reader(self, tables: Mapping[str, object] | None = None, /, **named: object) -> pa.RecordBatchReader:
-        """The result as a stream of record batches."""
+        """The result of an in-memory query as a stream of record batches."""
         return self(tables, **named).to_reader()
 
-    def explain(self, tables: Mapping[str, object] | None = None, /, **named: object) -> Explanation:
-        """The plan over these tables."""
+    def explain(self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object) -> Explanation:
+        """The plan over these tables, with Spark's own plan under it if Spark is involved."""
+        from sparkrex.columns.inputs import is_spark
         from sparkrex.engine import explain_query, name_tables
         from sparkrex.explain import explain_plans
 
-        plans = explain_query(self._parsed, name_tables(tables, named), self.settings)
+        everything = name_tables(tables, named)
         statement = self._parsed.statement
-        return explain_plans(plans, statement.host_sql, is_bare=statement.bare_relation is not None)
+        is_bare = statement.bare_relation is not None
+        if spark is not None or any(is_spark(value) for value in everything.values()):
+            from sparkrex.spark.batch import explain_on_spark, physical_plan
+
+            plans, frame = explain_on_spark(self._parsed, everything, spark, self.settings)
+            return explain_plans(plans, "spark", statement.host_sql, is_bare=is_bare, host_plan=physical_plan(frame))
+        plans = explain_query(self._parsed, everything, self.settings)
+        return explain_plans(plans, "duckdb", statement.host_sql, is_bare=is_bare)
 
     def __str__(self) -> str:
         patterns = [f"PATTERN ({clause.pattern})" for clause in self._parsed.clauses]
@@ -56,7 +70,7 @@ class CompiledQuery:
         return f"CompiledQuery({self.text!r}, dialect={self.dialect!r})"
 
 
-def compile(  # noqa: A001  the name is the point: rex.compile, like re.compile
+def compile(
     query: str, /, *, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
 ) -> CompiledQuery:
     """Parse a query once, to run it many times."""
@@ -66,19 +80,20 @@ def compile(  # noqa: A001  the name is the point: rex.compile, like re.compile
 def sql(
     query: str, /, tables: Mapping[str, object] | None = None, *, dialect: str = "spark", spark: object = None,
     planner: str | None = None, settings: Settings | Mapping[str, Any] | None = None, **named: object,
-) -> pa.Table:
-    """Run SQL with MATCH_RECOGNIZE over tables in memory.
+) -> Any:
+    """Run SQL with MATCH_RECOGNIZE, on Spark or in memory.
 
-    Tables are keyword arguments, or go into `tables` under any name: pyarrow tables, readers and datasets, pandas and
-    polars frames, paths to Parquet or CSV files. The result is a pyarrow table.
+    Tables are keyword arguments, or go into `tables` under any name: Spark DataFrames, pyarrow tables, readers and
+    datasets, pandas and polars frames, paths to Parquet or CSV files. A Spark DataFrame, or `spark=` for the tables of
+    a session's catalog, gives a lazy Spark DataFrame; else the result is a pyarrow table.
 
     >>> import sparkrex as rex
     >>> rex.sql("SELECT * FROM (VALUES (1), (2)) AS t(x) MATCH_RECOGNIZE ("
     ...         "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS x > 0)").to_pylist()
     [{'n': 2}]
     """
-    _refuse_spark(spark, planner)
-    return compile(query, dialect=dialect, settings=settings)(tables, **named)
+    _refuse_planner(planner)
+    return compile(query, dialect=dialect, settings=settings)(tables, spark=spark, **named)
 
 
 def explain(
@@ -86,14 +101,14 @@ def explain(
     planner: str | None = None, settings: Settings | Mapping[str, Any] | None = None, **named: object,
 ) -> Explanation:
     """The plan of a query as a tree: the matcher, why, and why not the others."""
-    _refuse_spark(spark, planner)
-    return compile(query, dialect=dialect, settings=settings).explain(tables, **named)
+    _refuse_planner(planner)
+    return compile(query, dialect=dialect, settings=settings).explain(tables, spark=spark, **named)
 
 
 def match(
     clause: str, /, *, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
-) -> Callable[[object], pa.Table]:
-    """A function from a table to its matches; `clause` is what stands between MATCH_RECOGNIZE's parentheses.
+) -> Callable[[Any], Any]:
+    """A function from a table or Spark DataFrame to its matches; `clause` is what stands between MATCH_RECOGNIZE's parentheses.
 
     >>> import pyarrow as pa, sparkrex as rex
     >>> rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)")(pa.table({"x": [1, 2, 3]})).to_pylist()
@@ -101,15 +116,13 @@ def match(
     """
     compiled = compile(f"SELECT * FROM {_CLAUSE_TABLE} MATCH_RECOGNIZE ({clause}\n)", dialect=dialect, settings=settings)
 
-    def matched(table: object) -> pa.Table:
+    def matched(table: Any) -> Any:
         """The matches in one table."""
         return compiled({_CLAUSE_TABLE: table})
 
     return matched
 
 
-def _refuse_spark(spark: object, planner: str | None) -> None:
-    if spark is not None:
-        raise AnalysisError("REX217", "spark= is not supported yet: queries run in memory", None, None)
+def _refuse_planner(planner: str | None) -> None:
     if planner is not None:
         raise AnalysisError("REX217", f"unknown planner {planner!r}: row patterns need none", None, None)

@@ -18,7 +18,8 @@ class Settings:
     `step_budget` bounds the steps of the search from one start row when a condition reads the match's context (others
     need no bound). `chunk_rows`, if set, feeds the matcher that many rows at a time. `max_open_rows` bounds the rows
     that a matcher holds back while a match is undecided. `time_zone` is the in-memory host's. `matcher` forces a row
-    pattern matcher by name: `backtrack` or `interpreter`.
+    pattern matcher by name: `backtrack` or `interpreter`. On Spark, `sort_memory` is how many bytes of rows a worker
+    orders in memory before it sorts on disk, and `tie_break` names columns that order rows whose order keys are equal.
     """
 
     step_budget: int = 100_000_000
@@ -26,6 +27,8 @@ class Settings:
     max_open_rows: int = 100_000_000
     time_zone: str = "UTC"
     matcher: str | None = None
+    sort_memory: int = 192 << 20
+    tie_break: tuple[str, ...] = ()
 
 
 def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
@@ -41,7 +44,10 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
                 "REX217", f"unknown setting {name!r}", None, None, hint=nearest(name, known) or f"one of {', '.join(known)}"
             )
     settings = replace(Settings(), **given)
-    for name in ("step_budget", "chunk_rows", "max_open_rows"):
+    if isinstance(settings.tie_break, str):
+        settings = replace(settings, tie_break=(settings.tie_break,))
+    settings = replace(settings, tie_break=tuple(settings.tie_break))
+    for name in ("step_budget", "chunk_rows", "max_open_rows", "sort_memory"):
         value = getattr(settings, name)
         if value is not None and (not isinstance(value, int) or value < 1):
             raise AnalysisError("REX217", f"setting {name} must be a positive whole number, not {value!r}", None, None)

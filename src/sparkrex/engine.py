@@ -16,8 +16,8 @@ import pyarrow as pa
 from sparkrex.analyze.clause import analyze_clause, union_variables
 from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
-from sparkrex.columns.inputs import ArrowInput, is_spark, read_columns, to_arrow
-from sparkrex.errors import RexError, UnsupportedError
+from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
+from sparkrex.errors import RexError
 from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator, aggregate_names
 from sparkrex.ir import traverse
 from sparkrex.ir.render import render
@@ -28,6 +28,7 @@ from sparkrex.physical.contract import Columns, Matches
 from sparkrex.physical.output import NO_COLUMNS, build_output
 from sparkrex.physical.reading import MatchReader
 from sparkrex.physical.relation_columns import add_relation_columns
+from sparkrex.physical.streamed import StreamedRelation, measure_reach
 from sparkrex.planner.choose_matcher import Choice, choose_matcher
 from sparkrex.source import Source
 from sparkrex.statement.cut import Relation, Statement, cut
@@ -101,11 +102,6 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Setti
     host = DuckDbHost(statement.source, statement.dialect, query.dialect_name, settings)
     try:
         for name, value in tables.items():
-            if is_spark(value):
-                raise UnsupportedError(
-                    "REX301", f"table {name} is a Spark DataFrame, which is not supported yet", None, None,
-                    hint="pass its rows as a pyarrow table: df.toArrow()",
-                )
             host.register(name, to_arrow(name, value))
     except BaseException:
         host.close()
@@ -174,8 +170,10 @@ def run_relation(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, se
             for column, key in zip(values[len(plan.partition_by) :], plan.order_by, strict=True)
         ]
         arrangement = arrange(partition_columns, sort_keys, table.num_rows)
+        if settings.chunk_rows is not None and table.num_rows:
+            return _run_in_chunks(plan, table, arrangement, partition_columns, evaluator, settings)
         choice = choose_matcher(plan, table.slice(0, 0), evaluator, settings)
-        matches = find_matches(plan, table, arrangement, choice, settings)
+        matches = find_matches(plan, table, arrangement, choice)
         reader = MatchReader(table, arrangement, matches, choice.variables, plan.dialect, evaluator)
         return build_output(plan, reader, partition_columns)
     except RexError as error:
@@ -196,32 +194,42 @@ def _row_values(expressions: list[Expression], table: pa.Table, evaluator: Evalu
     return [table.column(e.column) if isinstance(e, ColumnAt) else next(results) for e in expressions]
 
 
-def find_matches(
-    plan: MatchRecognize, table: pa.Table, arrangement: Arrangement, choice: Choice, settings: Settings
-) -> Matches:
-    """Feed the matcher with the columns that conditions read, whole or in chunks."""
+def find_matches(plan: MatchRecognize, table: pa.Table, arrangement: Arrangement, choice: Choice) -> Matches:
+    """Feed the matcher with the columns that conditions read."""
     used = {n.column for d in plan.definitions for n in walk(d.condition) if isinstance(n, ColumnAt)}
     ordered = table.select([name for name in table.column_names if name in used])
     if not used:
         ordered = pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
     if arrangement.order is not None:
         ordered = ordered.take(pa.array(arrangement.order))
-    state = choice.matcher.open()
-    if settings.chunk_rows is None or arrangement.n_rows == 0:
-        return choice.matcher.feed(state, Columns(ordered, arrangement.offsets), opens=True, closes=True)
-    parts: list[Matches] = []
+    columns = Columns(ordered, arrangement.offsets)
+    return choice.matcher.feed(choice.matcher.open(), columns, opens=True, closes=True)
+
+
+def _run_in_chunks(
+    plan: MatchRecognize, table: pa.Table, arrangement: Arrangement, partition_columns: list[pa.ChunkedArray],
+    evaluator: Evaluator, settings: Settings,
+) -> pa.Table:
+    """The same answer, fed `chunk_rows` rows at a time."""
+    keys = [f"rex_key_{number}" for number in range(len(partition_columns))]
+    for name, column in zip(keys, partition_columns, strict=True):
+        table = table.append_column(name, column)
+    if arrangement.order is not None:
+        table = table.take(pa.array(arrangement.order))
+    choice = choose_matcher(plan, table.slice(0, 0), evaluator, settings, measure_reach(plan))
+    relation = StreamedRelation(plan, choice.matcher, choice.variables, evaluator, keys)
     offsets = arrangement.offsets
+    step = settings.chunk_rows or arrangement.n_rows
     opens = True
-    for first in range(0, arrangement.n_rows, settings.chunk_rows):
-        last = min(first + settings.chunk_rows, arrangement.n_rows)
+    results = []
+    for first in range(0, arrangement.n_rows, step):
+        last = min(first + step, arrangement.n_rows)
         inside = offsets[(offsets > first) & (offsets < last)]
         closes = bool(np.isin(last, offsets))
-        n_held = 0 if opens or state.held is None else state.held.num_rows
         cuts = np.concatenate(([first], inside, [last])) - first
-        found = choice.matcher.feed(state, Columns(ordered.slice(first, last - first), cuts), opens=opens, closes=closes)
-        parts.append(found.moved(first - n_held))
+        results.append(relation.feed(table.slice(first, last - first), cuts, opens=opens, closes=closes))
         opens = closes
-    return Matches.joined(parts)
+    return pa.concat_tables(results)
 
 
 def name_tables(tables: Mapping[str, object] | None, named: Mapping[str, object]) -> dict[str, Any]:

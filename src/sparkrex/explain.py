@@ -25,15 +25,19 @@ class Explanation:
         return self.text
 
 
-def explain_plans(plans: list[tuple[MatchRecognize, Choice]], host_sql: str, *, is_bare: bool) -> Explanation:
+def explain_plans(
+    plans: list[tuple[MatchRecognize, Choice]], host: str, host_sql: str, *, is_bare: bool, host_plan: str | None = None
+) -> Explanation:
     """The explanation of a statement."""
     lines: list[str] = []
     if not is_bare:
-        lines.append("Host duckdb: " + " ".join(host_sql.split()))
+        lines.append(f"Host {host}: " + " ".join(host_sql.split()))
     for number, (plan, choice) in enumerate(plans):
         if number:
             lines.append("")
         lines += _relation(plan, choice)
+    if host_plan is not None:
+        lines += ["", host_plan.rstrip()]
     return Explanation("\n".join(lines))
 
 

@@ -15,6 +15,11 @@ ROOT = Path(sparkrex.__file__).parent
 
 FOUNDATION = ("source", "errors", "config")
 
+PARTS = (
+    "ir", "statement", "languages", "analyze", "analyze/split", "hosts/host", "hosts/duckdb", "hosts/duckdb_sort",
+    "columns", "physical", "planner",
+)
+
 TABLE: dict[str, Allowed] = {
     # The foundation, which everybody but `kernels` may use.
     "source": allow(),
@@ -24,13 +29,14 @@ TABLE: dict[str, Allowed] = {
     "ir": allow(*FOUNDATION),
     "statement": allow(*FOUNDATION, packages="sqlglot"),
     "languages": allow(*FOUNDATION, "ir", "statement", packages="sqlglot"),
-    "analyze": allow(*FOUNDATION, "ir", "languages", packages="sqlglot"),
+    "analyze": allow(*FOUNDATION, "ir", "statement", "languages", packages="sqlglot"),
     # What a matcher must know of a condition: no text, no SQL.
     "analyze/split": allow(*FOUNDATION, "ir"),
-    # Who evaluates SQL: a protocol, and one file that knows DuckDB.
+    # Who evaluates SQL: a protocol, and what knows DuckDB, which nobody else does.
     "hosts": allow(*FOUNDATION),
     "hosts/host": allow(*FOUNDATION, packages="pyarrow"),
     "hosts/duckdb": allow(*FOUNDATION, "ir", "hosts/host", packages="pyarrow duckdb sqlglot"),
+    "hosts/duckdb_sort": allow(*FOUNDATION, "ir", "hosts/host", "hosts/duckdb", packages="pyarrow duckdb"),
     # From trees to matches. Kernels know arrays only; columns stand between Arrow and kernels; matchers ask a host by
     # its protocol. The planner chooses among matchers, so it knows them and they do not know it.
     "kernels": allow(packages="numpy numba"),
@@ -40,13 +46,14 @@ TABLE: dict[str, Allowed] = {
     ),
     "planner": allow(*FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "physical", packages="numpy pyarrow"),
     # The pipeline joins all of them; the face loads it when the first query comes.
-    "engine": allow(
-        *FOUNDATION, "ir", "statement", "languages", "analyze", "analyze/split", "hosts/host", "hosts/duckdb",
-        "columns", "physical", "planner", packages="numpy pyarrow",
-    ),
+    "engine": allow(*FOUNDATION, *PARTS, packages="numpy pyarrow"),
     "explain": allow(*FOUNDATION, "ir", "planner"),
-    "api": allow(*FOUNDATION, "engine", "explain", packages="pyarrow"),
+    # Only this folder imports pyspark. It reads the package's version, which workers compare.
+    "spark": allow(*FOUNDATION, *PARTS, "engine", PACKAGE, packages="numpy pyarrow pyspark sqlglot"),
+    "api": allow(*FOUNDATION, "columns", "engine", "explain", "spark", packages="pyarrow"),
     "__init__": allow("config", "errors", "api"),
+    # Presentation: the public names only.
+    "cli": allow(PACKAGE, packages="pyarrow"),
 }
 
 

@@ -32,3 +32,13 @@ def test_every_public_name_exists_and_says_what_it_is() -> None:
     for name in PUBLIC:
         value = getattr(sparkrex, name)
         assert name == "__version__" or inspect.getdoc(value), name
+
+
+def test_public_functions_stay_functions_when_the_engine_is_loaded() -> None:
+    """A module of the package with a public function's name would take its place once it is imported."""
+    query = "SELECT * FROM (VALUES (1)) AS t(x) MATCH_RECOGNIZE (MEASURES x AS x PATTERN (A))"
+    for _ in range(2):
+        assert sparkrex.sql(query).num_rows == 1
+        assert "PATTERN" in str(sparkrex.explain(query)).upper()
+    for name in ("compile", "explain", "match", "sql"):
+        assert inspect.isfunction(getattr(sparkrex, name)), name

@@ -1,48 +1,75 @@
 """The one place where the engine evaluates a MATCH_RECOGNIZE relation, opened for tests.
 
-`watched` notes the plans that pass there; `answered_by_oracle` puts the oracle in the engine's place, so that a whole
-statement (CTEs, joins, several relations) runs with the host's SQL around the oracle's answers.
+`watched` notes what passes there and asks the engine again under other settings; `answered_by_oracle` puts the oracle
+in the engine's place, so that a whole statement (CTEs, joins, several relations) runs with the host's SQL around the
+oracle's answers.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+import duckdb
 import pyarrow as pa
 from tests.answers import rows_of
 from tests.oracle import OracleError, evaluate
 
 from sparkrex import engine
 from sparkrex.errors import ExecutionError, RexError
+from sparkrex.planner.choose_matcher import choose_matcher
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from sparkrex.config import Settings
     from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.planner.choose_matcher import Choice
 
-_run_relation = engine.run_relation
+
+@dataclass(slots=True)
+class Watch:
+    """Plan and matcher of every relation that was evaluated, and its answers under the other settings."""
+
+    plans: list[MatchRecognize] = field(default_factory=list)
+    matchers: list[str] = field(default_factory=list)
+    variants: list[tuple[str, pa.Table | RexError]] = field(default_factory=list)
 
 
 @contextmanager
-def watched() -> Iterator[list[MatchRecognize]]:
-    """Collects the plan of every relation that the engine evaluates inside, also of one that raises."""
-    plans: list[MatchRecognize] = []
+def watched(variants: Mapping[str, Mapping[str, Any]]) -> Iterator[Watch]:
+    """Notes every relation evaluated inside, also one that raises; `variants` are settings to ask again with."""
+    watch = Watch()
+    run_relation = engine.run_relation
 
     def noting(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
-        plans.append(plan)
-        return _run_relation(plan, table, evaluator, settings)
+        watch.plans.append(plan)
+        for name, changes in variants.items():
+            try:
+                answer: pa.Table | RexError = run_relation(plan, table, evaluator, replace(settings, **changes))
+            except RexError as error:
+                answer = error
+            watch.variants.append((name, answer))
+        watch.matchers.clear()
+        return run_relation(plan, table, evaluator, settings)
 
-    with mock.patch.object(engine, "run_relation", noting):
-        yield plans
+    def choosing(*arguments: Any) -> Choice:
+        choice = choose_matcher(*arguments)
+        watch.matchers.append(choice.matcher.name)
+        return choice
+
+    with mock.patch.object(engine, "run_relation", noting), mock.patch.object(engine, "choose_matcher", choosing):
+        yield watch
 
 
 @contextmanager
 def answered_by_oracle(dialect: str) -> Iterator[None]:
     """Inside, the oracle evaluates every relation; its run-time errors are raised as the engine's."""
+    run_relation = engine.run_relation
 
     def asking(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
         # The table has the columns that the plan uses; their names are the input's.
@@ -51,20 +78,15 @@ def answered_by_oracle(dialect: str) -> Iterator[None]:
             columns, answer = evaluate(plan, rows, dialect=dialect)
         except OracleError as error:
             raise ExecutionError(error.code, error.message, plan.source, plan.skip.span) from error
-        return _as_table(columns, answer, _engine_schema(plan, table, evaluator, settings))
+        # Plain Python values do not tell int from bigint: the types are those of the engine's own answer.
+        try:
+            schema = run_relation(plan, table, evaluator, settings).schema
+        except RexError:
+            schema = None
+        return _as_table(columns, answer, schema)
 
     with mock.patch.object(engine, "run_relation", asking):
         yield
-
-
-def _engine_schema(
-    plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings
-) -> pa.Schema | None:
-    """The types of the engine's own answer: plain Python values do not tell int from bigint."""
-    try:
-        return _run_relation(plan, table, evaluator, settings).schema
-    except RexError:
-        return None
 
 
 def _as_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]], schema: pa.Schema | None) -> pa.Table:
@@ -77,3 +99,27 @@ def _as_table(columns: tuple[str, ...], rows: list[tuple[Any, ...]], schema: pa.
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise AssertionError(f"column {name}: the oracle's values {values} do not fit {arrow_type}") from error
     return pa.Table.from_arrays(arrays, names=list(columns))
+
+
+@contextmanager
+def one_database() -> Iterator[None]:
+    """Inside, statements share one DuckDB database, each with a connection of its own.
+
+    Opening a database costs more than a small query; a run of many thousands cannot pay that each time.
+    """
+    database = _database()
+    with mock.patch.object(duckdb, "connect", lambda *_, **__: database.cursor()):
+        yield
+
+
+@cache
+def _database() -> Any:
+    return duckdb.connect(
+        ":memory:",
+        config={
+            "python_enable_replacements": False,
+            "autoload_known_extensions": False,
+            "autoinstall_known_extensions": False,
+            "threads": 1,
+        },
+    )

@@ -11,6 +11,16 @@ from typing import Any
 
 import pyarrow as pa
 
+TICKS = pa.table(
+    {
+        "symbol": ["a", "a", "a", "a"],
+        "ts": [1, 2, 3, 4],
+        "price": [10.0, 8.0, 7.0, 9.0],
+        "volume": [100, 200, 150, 0],
+    }
+)
+"""The table `ticks` of every example."""
+
 
 @dataclass(frozen=True)
 class Example:
@@ -21,17 +31,10 @@ class Example:
     query: str
     dialect: str = "spark"
     settings: dict[str, Any] = field(default_factory=dict)
+    ticks: pa.Table | str | None = None
+    """Another input under the name `ticks`, described by `where`."""
+    where: str = ""
 
-
-TICKS = pa.table(
-    {
-        "symbol": ["a", "a", "a", "a"],
-        "ts": [1, 2, 3, 4],
-        "price": [10.0, 8.0, 7.0, 9.0],
-        "volume": [100, 200, 150, 0],
-    }
-)
-"""The table `ticks` of every example."""
 
 EXAMPLES = (
     Example(
@@ -84,7 +87,7 @@ EXAMPLES = (
     ),
     Example(
         "REX201",
-        "The input has no such column. Columns match case-insensitively unless quoted.",
+        "The input has no such column. Case does not matter.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   PATTERN (A)
@@ -92,11 +95,13 @@ EXAMPLES = (
     ),
     Example(
         "REX202",
-        "Two columns of the input have that name. Give one of them an alias in a subquery.",
-        """SELECT * FROM (SELECT a.price, b.price
-               FROM ticks AS a JOIN ticks AS b ON a.ts = b.ts + 1) AS pairs MATCH_RECOGNIZE (
-  MEASURES FIRST(price) AS p
+        "Two columns of the input have that name, and neither is spelt exactly so. Give one of them another name.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES FIRST(Price) AS p
   PATTERN (A))""",
+        ticks=TICKS.append_column("PRICE", TICKS["volume"]),
+        where="With one more column in `ticks`, called `PRICE`:",
     ),
     Example(
         "REX203",
@@ -298,6 +303,8 @@ WINDOW w AS (ORDER BY ts
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   PATTERN (A))""",
+        ticks="nowhere.parquet",
+        where="With `ticks=\"nowhere.parquet\"`:",
     ),
     Example(
         "REX901",

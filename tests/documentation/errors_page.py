@@ -45,6 +45,7 @@ def entry(example: Example) -> str:
     """Advice, query and error of one code."""
     error = provoke(example)
     asked = f"With `dialect={example.dialect!r}`:\n\n" if example.dialect != "spark" else ""
+    asked += f"{example.where}\n\n" if example.where else ""
     asked += f"With `settings={example.settings!r}`:\n\n" if example.settings else ""
     query = f"{asked}```sql\n{example.query}\n```\n\n" if example.query else ""
     return f"{example.advice}\n\n{query}```\n{error}\n```\n"
@@ -54,7 +55,7 @@ def provoke(example: Example) -> RexError:
     """The error that an example gets. No query reaches an internal error: that one is made by hand."""
     if example.code == "REX901":
         return InternalError("REX901", "the plan has no output columns", None, None, hint="please report this query")
-    table = "nowhere.parquet" if example.code == "REX407" else TICKS
+    table = TICKS if example.ticks is None else example.ticks
     try:
         answer = rex.sql(example.query, ticks=table, dialect=example.dialect, settings=example.settings or None)
     except RexError as error:

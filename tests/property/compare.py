@@ -1,20 +1,20 @@
-"""One example through the engine, whole and in chunks, and through the oracle."""
+"""One example through the engine, whole and in chunks, at times through its interpreter, and through the oracle."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from tests.answers import render_table, row_differences, rows_of
 from tests.differential.relations import watched
 from tests.oracle import CannotEvaluate, OracleError, evaluate, find_matches
 from tests.property.examples import SCHEMA
 
 import sparkrex as rex
-from sparkrex.errors import ExecutionError
+from sparkrex.errors import ExecutionError, RexError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from tests.property.examples import Example
 
     from sparkrex.ir.plan import MatchRecognize
@@ -31,6 +31,8 @@ class Outcome:
     has_empty_match: bool = False
     error: str | None = None
     is_unknown: bool = False
+    matcher: str = ""
+    variants: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
 
 
@@ -42,6 +44,14 @@ class Answer:
     rows: tuple[tuple[Any, ...], ...] = ()
     error: str | None = None
 
+    @classmethod
+    def of(cls, given: pa.Table | RexError) -> Answer:
+        if isinstance(given, pa.Table):
+            return cls(tuple(given.column_names), tuple(rows_of(given)))
+        if not isinstance(given, ExecutionError) or given.code not in _RUN_TIME_CODES:
+            raise given
+        return cls(error=given.code)
+
     def differences(self, other: Answer, what: str) -> tuple[str, ...]:
         """Where `other` departs from this answer."""
         if self.error != other.error:
@@ -51,53 +61,67 @@ class Answer:
         return tuple(f"{what}: {text}" for text in row_differences(self.columns, self.rows, other.rows))
 
 
-def check(example: Example, *, in_chunks: bool = True) -> Outcome:
+def check(example: Example) -> Outcome:
     """Asks the engine and the oracle."""
-    table = example.table
-    with watched() as plans:
-        whole = _engine_answer(example, table, {})
-    if not plans:
-        raise AssertionError(f"no relation was evaluated\n{example!r}")
-    chunked = _engine_answer(example, table, {"chunk_rows": example.chunk_rows}) if in_chunks else whole
-    differences = whole.differences(chunked, f"in chunks of {example.chunk_rows}")
-    return _against_oracle(example, plans[0], whole, differences)
+    variants: dict[str, dict[str, Any]] = {f"chunks of {example.chunk_rows}": {"chunk_rows": example.chunk_rows}}
+    if example.asks_interpreter:
+        variants["interpreter"] = {"matcher": "interpreter"}
+    with watched(variants) as watch:
+        try:
+            given: pa.Table | RexError = rex.sql(
+                example.query, tables={"data": example.table}, dialect=example.dialect
+            )
+        except RexError as error:
+            given = error
+    whole = Answer.of(given)
+    if not watch.plans:
+        raise AssertionError("no relation was evaluated")
+    differences = tuple(
+        text for name, answer in watch.variants for text in whole.differences(Answer.of(answer), f"in {name}")
+    )
+    return _against_oracle(example, watch.plans[0], whole, differences, watch.matchers[0], tuple(variants))
 
 
-def _engine_answer(example: Example, table: pa.Table, settings: dict[str, Any]) -> Answer:
-    try:
-        answer = rex.sql(example.query, tables={"data": table}, dialect=example.dialect, settings=settings or None)
-    except ExecutionError as error:
-        if error.code not in _RUN_TIME_CODES:
-            raise
-        return Answer(error=error.code)
-    return Answer(tuple(answer.column_names), tuple(rows_of(answer)))
-
-
-def _against_oracle(example: Example, plan: MatchRecognize, engine: Answer, differences: tuple[str, ...]) -> Outcome:
+def _against_oracle(
+    example: Example, plan: MatchRecognize, engine: Answer, differences: tuple[str, ...], matcher: str,
+    variants: tuple[str, ...],
+) -> Outcome:
     rows = [dict(zip(SCHEMA.names, row, strict=True)) for row in example.rows]
+    n_matches, has_empty_match, is_unknown = 0, False, False
+    expected: Answer | None = None
     try:
         columns, answer = evaluate(plan, rows, dialect=example.dialect)
+        expected = Answer(tuple(columns), tuple(answer))
         matches = find_matches(plan, rows, dialect=example.dialect)
+        n_matches = len(matches)
+        has_empty_match = any(not match.rows for match in matches)
     except CannotEvaluate:
-        return Outcome(is_unknown=True, differences=differences)
+        is_unknown = True
     except OracleError as error:
-        found = Answer(error=error.code).differences(engine, "engine")
+        expected = Answer(error=error.code)
         # Skipping failed after a match, so there is at least one.
-        return Outcome(n_matches=1, error=error.code, differences=differences + found)
-    found = Answer(tuple(columns), tuple(answer)).differences(engine, "engine")
+        n_matches = 1
+    if expected is not None:
+        differences += expected.differences(engine, "engine")
     return Outcome(
-        n_matches=len(matches),
-        has_empty_match=any(not match.rows for match in matches),
-        differences=differences + found,
+        n_matches=n_matches,
+        has_empty_match=has_empty_match,
+        error=None if expected is None else expected.error,
+        is_unknown=is_unknown,
+        matcher=matcher,
+        variants=tuple("chunks" if name.startswith("chunks") else name for name in variants),
+        differences=differences,
     )
 
 
 def told(example: Example, outcome: Outcome) -> str:
     """A difference as a report: what differs, and the example to run again."""
-    lines = ["the engine does not agree with the oracle (or with itself):", *outcome.differences, "", example.as_case()]
+    lines = [
+        "the engine does not agree with the oracle, or with itself:", *outcome.differences, "", example.as_case()
+    ]
     try:
         answer = rex.sql(example.query, tables={"data": example.table}, dialect=example.dialect)
         lines += ["the engine's answer:", render_table(answer)]
-    except ExecutionError as error:
+    except RexError as error:
         lines += ["the engine's error:", str(error)]
     return "\n".join(lines)

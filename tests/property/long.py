@@ -17,6 +17,7 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tests.differential.relations import one_database
 from tests.property.compare import check, told
 from tests.property.draws import RandomDraw
 from tests.property.examples import generate
@@ -36,7 +37,6 @@ class Batch:
 
     seed: int
     numbers: range
-    in_chunks: bool
 
 
 def example_of(seed: int, number: int) -> Example:
@@ -46,30 +46,35 @@ def example_of(seed: int, number: int) -> Example:
 
 def run(batch: Batch) -> tuple[Tally, list[str]]:
     """Runs some examples; gives what they covered and a report for each that went wrong."""
+    with one_database():
+        return _run(batch)
+
+
+def _run(batch: Batch) -> tuple[Tally, list[str]]:
     tally = Tally()
     reports = []
     for number in batch.numbers:
         example = example_of(batch.seed, number)
         try:
-            outcome = check(example, in_chunks=batch.in_chunks)
+            outcome = check(example)
         except Exception:
             reports.append(f"--- seed {batch.seed}, example {number}\n{example.as_case()}\n{traceback.format_exc()}")
             continue
         tally.add(example, outcome)
         if outcome.differences:
-            small = reduced(example, in_chunks=batch.in_chunks)
-            found = told(small, check(small, in_chunks=batch.in_chunks))
+            small = reduced(example)
+            found = told(small, check(small))
             reports.append(f"--- seed {batch.seed}, example {number}, rows reduced\n{found}")
     return tally, reports
 
 
-def reduced(example: Example, *, in_chunks: bool) -> Example:
+def reduced(example: Example) -> Example:
     """The example with every row left out that the difference does not need."""
     index = len(example.rows) - 1
     while index >= 0:
         smaller = dataclasses.replace(example, rows=example.rows[:index] + example.rows[index + 1 :])
         try:
-            if check(smaller, in_chunks=in_chunks).differences:
+            if check(smaller).differences:
                 example = smaller
         except Exception:
             # Another fault: not the one to be shown.
@@ -85,18 +90,17 @@ def main(arguments: Iterable[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", type=int, help="run one example, by its number")
-    parser.add_argument("--no-chunks", action="store_true", help="do not also run the engine in chunks")
     parser.add_argument("--most", type=int, default=1, help="go on until so many examples differed")
     options = parser.parse_args(list(arguments))
 
     if options.only is not None:
         numbers = range(options.only, options.only + 1)
-        _, reports = run(Batch(options.seed, numbers, not options.no_chunks))
+        _, reports = run(Batch(options.seed, numbers))
         print("\n".join(reports) or f"{example_of(options.seed, options.only).as_case()}\nno difference")
         return 1 if reports else 0
 
     batches = [
-        Batch(options.seed, range(start, min(start + _BATCH, options.examples)), not options.no_chunks)
+        Batch(options.seed, range(start, min(start + _BATCH, options.examples)))
         for start in range(0, options.examples, _BATCH)
     ]
     tally = Tally()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from tests.property.examples import DIALECTS, ROW_MODES, SKIP_MODES
@@ -32,6 +32,8 @@ class Tally:
     conditions: Counter[str] = field(default_factory=Counter)
     measures: Counter[str] = field(default_factory=Counter)
     dialects: Counter[str] = field(default_factory=Counter)
+    matchers: Counter[str] = field(default_factory=Counter)
+    variants: Counter[str] = field(default_factory=Counter)
 
     def add(self, example: Example, outcome: Outcome) -> None:
         """Counts one example."""
@@ -47,12 +49,15 @@ class Tally:
         self.conditions.update(example.conditions)
         self.measures.update(example.measures)
         self.dialects[example.dialect] += 1
+        self.matchers[outcome.matcher] += 1
+        self.variants.update(outcome.variants)
 
     def merge(self, other: Tally) -> None:
         """Adds another run's counts."""
         self.examples += other.examples
-        for name in ("outcomes", "row_modes", "skip_modes", "operators", "conditions", "measures", "dialects"):
-            getattr(self, name).update(getattr(other, name))
+        for counts in fields(self):
+            if counts.name != "examples":
+                getattr(self, counts.name).update(getattr(other, counts.name))
 
     def percent(self, count: int) -> float:
         return 100 * count / max(1, self.examples)
@@ -91,6 +96,8 @@ class Tally:
             ("condition", self.conditions, list(CONDITION_KINDS)),
             ("measure", self.measures, list(MEASURE_KINDS)),
             ("dialect", self.dialects, [dialect for _, dialect in DIALECTS]),
+            ("matcher", self.matchers, sorted(self.matchers)),
+            ("asked again in", self.variants, sorted(self.variants)),
         ]
         lines = [f"{self.examples} examples"]
         for title, counts, names in groups:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 from hypothesis import HealthCheck, Phase, given
+from tests.differential.relations import one_database
 from tests.property.compare import check, told
 from tests.property.draws import strategy
 from tests.property.examples import generate
@@ -48,7 +49,8 @@ def test_engine_equals_oracle(share: int, record_property: Callable[[str, object
         if outcome.differences:
             raise AssertionError(told(example, outcome))
 
-    run()
+    with one_database():
+        run()
     record_property("coverage", f"seed {seed}: {tally.table()}")
     # The share of a mode in a handful of examples says nothing.
     if tally.examples >= 200:

@@ -1,14 +1,18 @@
-"""A parsed clause and its input's columns become an `ir.plan.MatchRecognize`."""
+"""A parsed clause and its input's columns become an `ir.plan.MatchRecognize`.
+
+The checks that concern a whole sub-clause are here (names given twice, SUBSET, AFTER MATCH SKIP, WITHIN, output
+columns); those inside one expression are in `expressions` and the modules it calls.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
 from sparkrex.analyze.current_row import name_current_row
-from sparkrex.analyze.expressions import Converter, nulls_come_first
+from sparkrex.analyze.expressions import Converter
 from sparkrex.errors import AnalysisError, nearest
 from sparkrex.ir import traverse
 from sparkrex.ir.plan import (
@@ -27,9 +31,25 @@ from sparkrex.ir.scalar import Call, ColumnAt, End, Expression, Target
 if TYPE_CHECKING:
     from sparkrex.analyze.scope import Scope
     from sparkrex.languages.match_recognize.syntax import Clause, Name, ScalarText
-    from sparkrex.statement.cut import Relation
+    from sparkrex.source import Span
 
 _TIMES_AND_NUMBERS = (*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEMPORAL_TYPES)
+
+
+class Relation(Protocol):
+    """What the statement says of the relation that the clause belongs to."""
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+
+    @property
+    def column_aliases(self) -> tuple[str, ...] | None:
+        """The names of its column list, if it has one."""
+
+    @property
+    def columns_span(self) -> Span | None:
+        """Where the column list stands."""
 
 
 def analyze_clause(clause: Clause, scope: Scope, relation: Relation) -> MatchRecognize:
@@ -106,11 +126,8 @@ def _partition_by(clause: Clause, scope: Scope) -> tuple[PartitionKey, ...]:
     keys = []
     for item in clause.partition_by:
         expression = Converter(scope, item.expression, in_define=False, row_only="PARTITION BY").convert()
-        name = item.alias
-        if name is None:
-            is_column = isinstance(expression, ColumnAt)
-            name = expression.column if is_column else _written(item.expression, scope)
-        keys.append(PartitionKey(name, expression))
+        written = expression.column if isinstance(expression, ColumnAt) else _written(item.expression, scope)
+        keys.append(PartitionKey(written if item.alias is None else item.alias, expression))
     return tuple(keys)
 
 
@@ -124,7 +141,7 @@ def _order_by(clause: Clause, scope: Scope) -> tuple[OrderKey, ...]:
         expression = Converter(scope, item.expression, in_define=False, row_only="ORDER BY").convert()
         nulls_first = item.nulls_first
         if nulls_first is None:
-            nulls_first = nulls_come_first(scope, is_descending=item.is_descending)
+            nulls_first = scope.nulls_come_first(is_descending=item.is_descending)
         column = expression.column if isinstance(expression, ColumnAt) else None
         keys.append(OrderKey(expression, item.is_descending, nulls_first, column))
     return tuple(keys)
@@ -191,9 +208,11 @@ def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Exp
         raise AnalysisError("REX215", f"WITHIN needs {wanted}, to fit the order key", scope.source, span)
     amount = tree.this if isinstance(tree, exp.Interval) else tree
     if isinstance(amount, exp.Neg) or (isinstance(amount, exp.Literal) and amount.name.startswith("-")):
-        raise AnalysisError("REX215", "WITHIN needs a bound above zero: nothing lies below a negative one", scope.source, span)
+        raise AnalysisError(
+            "REX215", "WITHIN needs a bound above zero: nothing lies below a negative one", scope.source, span
+        )
     bound = Converter(scope, clause.within, in_define=True, row_only="WITHIN").convert()
-    assert key is not None and isinstance(key.expression, ColumnAt)  # noqa: S101  checked above
+    assert key is not None and isinstance(key.expression, ColumnAt)  # checked above
     first = ColumnAt(Target(end=End.FIRST), key.expression.column, span=span)
     limit = Call("add", (first, bound), "({0} + {1})", span=span)
     return Call("lt", (key.expression, limit), "({0} < {1})", span=span)
@@ -236,6 +255,7 @@ def _with_output_names(plan: MatchRecognize, relation: Relation, scope: Scope) -
             measure = next((m for m in plan.measures if m.name.lower() == name), None)
             raise AnalysisError(
                 "REX205", f"the result would have two columns {names[position]}", scope.source,
-                measure.span if measure else relation.span, hint="rename the measure, or give the relation a column list",
+                measure.span if measure else relation.span,
+                hint="rename the measure, or give the relation a column list",
             )
     return plan

@@ -30,9 +30,9 @@ class Scope:
     """The names of one clause.
 
     `variables` are the primary variables of the pattern, `unions` the union variables with their members;
-    `aggregate_names` are functions of the host that aggregate, in lower case;
-    `table_columns` gives the column names of another table, in lower case, None if they cannot be known; `outer_names` are
-    words of the queries around, in lower case.
+    `aggregate_names` are functions of the host that aggregate, in lower case; `table_columns` gives the column names
+    of another table, in lower case, None if they cannot be known; `outer_names` are words of the queries around, in
+    lower case.
     """
 
     source: Source
@@ -53,6 +53,20 @@ class Scope:
         if name in self.unions:
             return self.unions[name]
         return frozenset((name,)) if name in self.variables else None
+
+    def is_alias(self, name: str) -> bool:
+        """Whether the name is the input's own."""
+        return self.alias is not None and name.lower() == self.alias.lower()
+
+    def nulls_come_first(self, *, is_descending: bool) -> bool:
+        """Where NULLs sort when the query does not say."""
+        match self.dialect.NULL_ORDERING:
+            case "nulls_are_small":
+                return not is_descending
+            case "nulls_are_large":
+                return is_descending
+            case _:
+                return False
 
     def find_column(self, name: str, span: Span) -> InputColumn | None:
         """The column of that name, matched without regard to case; an exact spelling wins."""

@@ -5,8 +5,8 @@ conditions: the host evaluates them once for all rows. The rest is the *context*
 it every maximal part that reads one target row is a *projection*, computed by the host once per row and read at the
 target.
 
-Guards. A part that can fail (a division, a cast, a call) is evaluated only where its guard lets it be reached: a conjunct
-behind a context conjunct, a branch of CASE, a later argument of AND, OR or COALESCE stays where it is.
+Guards. A part that can fail (a division, a cast, a call) is evaluated only where its guard lets it be reached: a
+conjunct behind a context conjunct, a branch of CASE, a later argument of AND, OR or COALESCE stays where it is.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sparkrex.ir.plan import MatchRecognize
 
 CURRENT = Target()
+
 
 @dataclass(frozen=True, slots=True)
 class Projection:

@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from sparkrex.analyze.scope import Scope
 
 
-def outer_columns(node: exp.Expression, scope: Scope) -> set[int]:
+def outer_columns(node: exp.Expr, scope: Scope) -> set[int]:
     """Identities of the column nodes under `node` that refer to the pattern's rows."""
     return {id(column) for column in node.find_all(exp.Column) if _is_outer(column, node, scope)}
 
 
-def _is_outer(column: exp.Column, root: exp.Expression, scope: Scope) -> bool:
+def _is_outer(column: exp.Column, root: exp.Expr, scope: Scope) -> bool:
     if isinstance(column.this, exp.Star):
         return False
-    first = next(part for part in (column.args.get(key) for key in ("catalog", "db", "table", "this")) if part is not None)
+    parts = (column.args.get(key) for key in ("catalog", "db", "table", "this"))
+    first = next(part for part in parts if part is not None)
     is_qualified = first is not column.this
     for select in _queries_around(column, root):
         for source in _sources(select):
@@ -35,13 +36,12 @@ def _is_outer(column: exp.Column, root: exp.Expression, scope: Scope) -> bool:
                 return False
     if is_qualified:
         folded = scope.rules.fold(first.name, is_quoted=bool(first.args.get("quoted")))
-        is_alias = scope.alias is not None and first.name.lower() == scope.alias.lower()
-        return scope.variable_set(folded) is not None or is_alias
+        return scope.variable_set(folded) is not None or scope.is_alias(first.name)
     return any(known.name.lower() == column.name.lower() for known in scope.columns)
 
 
-def _queries_around(column: exp.Column, root: exp.Expression) -> Iterator[exp.Select]:
-    node: exp.Expression | None = column
+def _queries_around(column: exp.Column, root: exp.Expr) -> Iterator[exp.Select]:
+    node: exp.Expr | None = column
     while node is not None:
         if isinstance(node, exp.Select):
             yield node
@@ -50,7 +50,7 @@ def _queries_around(column: exp.Column, root: exp.Expression) -> Iterator[exp.Se
         node = node.parent
 
 
-def _sources(select: exp.Select) -> Iterator[exp.Expression]:
+def _sources(select: exp.Select) -> Iterator[exp.Expr]:
     origin = select.args.get("from_") or select.args.get("from")
     if origin is not None:
         yield origin.this
@@ -58,7 +58,7 @@ def _sources(select: exp.Select) -> Iterator[exp.Expression]:
         yield join.this
 
 
-def _has_column(source: exp.Expression, name: str, scope: Scope) -> bool:
+def _has_column(source: exp.Expr, name: str, scope: Scope) -> bool:
     """Whether the source has the column; one whose columns cannot be known is taken to have it."""
     if isinstance(source, exp.Table):
         columns = scope.table_columns(source.name)

@@ -21,7 +21,7 @@ _OPERAND = "rex_operand_{}_"
 # Dialects in which a zero divisor is an error whatever its type.
 _ERROR_ON_ZERO = {"spark", "spark2", "databricks", "snowflake", "oracle", "postgres", "redshift", "bigquery", "tsql"}
 
-BINARY: dict[type[exp.Expression], tuple[str, str]] = {
+BINARY: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Add: ("add", "({0} + {1})"),
     exp.Sub: ("subtract", "({0} - {1})"),
     exp.Mul: ("multiply", "({0} * {1})"),
@@ -57,6 +57,24 @@ def modulo(scope: Scope, host: str) -> tuple[str, str]:
     return "modulo", "({0} % {1})"
 
 
+def extreme(node: exp.Greatest | exp.Least, host: str) -> tuple[str, str]:
+    """Name and template of GREATEST and LEAST: in some dialects a NULL argument makes the result NULL."""
+    name = "greatest" if isinstance(node, exp.Greatest) else "least"
+    n_arguments = 1 + len(node.expressions)
+    template = function_template(name.upper(), n_arguments)
+    if node.args.get("ignore_nulls", True):
+        return name, template
+    if host == "duckdb":
+        nulls = " OR ".join(f"{{{i}}} IS NULL" for i in range(n_arguments))
+        template = f"(CASE WHEN {nulls} THEN NULL ELSE {template} END)"
+    return f"{name}_strict", template
+
+
+def function_template(name: str, n_arguments: int) -> str:
+    """The template of a plain call: `name({0}, {1})`."""
+    return f"{name}({', '.join(f'{{{i}}}' for i in range(n_arguments))})"
+
+
 def operand(position: int, type_: exp.DataType | None) -> exp.Column:
     """A stand-in for an operand, typed so that sqlglot translates what depends on types."""
     column = exp.column(_OPERAND.format(position))
@@ -64,7 +82,7 @@ def operand(position: int, type_: exp.DataType | None) -> exp.Column:
     return column
 
 
-def template_of(node: exp.Expression, scope: Scope, n_operands: int, span: Span) -> str:
+def template_of(node: exp.Expr, scope: Scope, n_operands: int, span: Span) -> str:
     """The host's SQL of a node whose operands are stand-ins, as a format template."""
     try:
         text = node.sql(dialect=scope.host_dialect, unsupported_level=ErrorLevel.RAISE)

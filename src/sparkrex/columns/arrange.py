@@ -65,15 +65,15 @@ def _groups(partition_by: Sequence[pa.ChunkedArray], n_rows: int) -> NDArray[np.
     """Group numbers in order of first appearance."""
     if not partition_by or n_rows == 0:
         return None
-    codes = _codes(partition_by[0])
+    codes = key_codes(partition_by[0])
     for key in partition_by[1:]:
-        more = _codes(key)
+        more = key_codes(key)
         # Both are below the number of rows, so the product stays far inside int64.
-        codes = _codes(pa.chunked_array([pa.array(codes * (int(more.max()) + 1) + more)]))
+        codes = key_codes(pa.chunked_array([pa.array(codes * (int(more.max()) + 1) + more)]))
     return codes
 
 
-def _codes(values: pa.ChunkedArray) -> NDArray[np.int64]:
+def key_codes(values: pa.ChunkedArray) -> NDArray[np.int64]:
     """Equal values get equal codes, numbered by first appearance."""
     kind = values.type
     if pa.types.is_dictionary(kind):

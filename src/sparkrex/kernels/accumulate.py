@@ -45,7 +45,7 @@ def accumulate_ints(label_offsets, takes_part, values, nulls, kind, running, res
                     count += value
                 else:
                     count += 1
-                    if kind == SUM or kind == AVG:
+                    if kind in (SUM, AVG):
                         whole, overflowed = add_checked(whole, value)
                         if overflowed:
                             return False
@@ -60,16 +60,16 @@ def accumulate_ints(label_offsets, takes_part, values, nulls, kind, running, res
             if running or i == label_offsets[m + 1] - 1:
                 to = i if running else m
                 is_null[to] = False
-                if kind == COUNT or kind == COUNT_IF:
+                if kind in (COUNT, COUNT_IF):
                     result[to] = count
-                elif count == 0 or (count == 1 and (kind == VAR_SAMP or kind == STDDEV_SAMP)):
+                elif count == 0 or (count == 1 and (kind in (VAR_SAMP, STDDEV_SAMP))):
                     is_null[to] = True
                 elif kind == AVG:
                     reals[to] = whole / count
                 elif kind <= MAX:
                     result[to] = whole
                 else:
-                    freedom = count - 1 if (kind == VAR_SAMP or kind == STDDEV_SAMP) else count
+                    freedom = count - 1 if (kind in (VAR_SAMP, STDDEV_SAMP)) else count
                     reals[to] = np.sqrt(square / freedom) if kind >= STDDEV_SAMP else square / freedom
     return True
 
@@ -85,7 +85,7 @@ def accumulate_floats(label_offsets, takes_part, values, nulls, kind, running, r
             if takes_part[i] and not nulls[i]:
                 value = values[i]
                 count += 1
-                if kind == SUM or kind == AVG:
+                if kind in (SUM, AVG):
                     real += value
                 elif kind == MIN:
                     if count == 1 or less(value, real):
@@ -102,13 +102,13 @@ def accumulate_floats(label_offsets, takes_part, values, nulls, kind, running, r
                 is_null[to] = False
                 if kind == COUNT:
                     result[to] = count
-                elif count == 0 or (count == 1 and (kind == VAR_SAMP or kind == STDDEV_SAMP)):
+                elif count == 0 or (count == 1 and (kind in (VAR_SAMP, STDDEV_SAMP))):
                     is_null[to] = True
                 elif kind == AVG:
                     reals[to] = real / count
                 elif kind <= MAX:
                     reals[to] = real
                 else:
-                    freedom = count - 1 if (kind == VAR_SAMP or kind == STDDEV_SAMP) else count
+                    freedom = count - 1 if (kind in (VAR_SAMP, STDDEV_SAMP)) else count
                     reals[to] = np.sqrt(square / freedom) if kind >= STDDEV_SAMP else square / freedom
     return True

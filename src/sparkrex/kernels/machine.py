@@ -121,7 +121,7 @@ def extend_path(path, columns, row, position, start_position, variable):
                         count += value
                     else:
                         count += 1
-                        if kind == SUM or kind == AVG:
+                        if kind in (SUM, AVG):
                             whole, overflowed = add_checked(whole, value)
                             if overflowed:
                                 return OVERFLOW
@@ -136,7 +136,7 @@ def extend_path(path, columns, row, position, start_position, variable):
             elif float_nulls[column, row] == 0:
                 number = float_values[column, row]
                 count += 1
-                if kind == SUM or kind == AVG:
+                if kind in (SUM, AVG):
                     real += number
                 elif kind == MIN:
                     if count == 1 or less(number, real):
@@ -230,7 +230,7 @@ def holds(begin, end, result, code, constants, targets, columns, missing, path, 
         elif op == CONST_F:
             floats[to] = float_constants[a]
             nulls[to] = 0
-        elif op == NULL_I or op == NULL_F:
+        elif op in (NULL_I, NULL_F):
             ints[to] = 0
             floats[to] = 0.0
             nulls[to] = 1
@@ -260,7 +260,7 @@ def holds(begin, end, result, code, constants, targets, columns, missing, path, 
                     ints[to], overflowed = multiply_checked(x, ints[b])
                     if overflowed:
                         return OVERFLOW
-                elif op == DIV_I or op == MOD_I:
+                elif op in (DIV_I, MOD_I):
                     y = ints[b]
                     if y == 0:
                         return DIVISION_BY_ZERO
@@ -284,7 +284,7 @@ def holds(begin, end, result, code, constants, targets, columns, missing, path, 
                     floats[to] = u - floats[b]
                 elif op == MUL_F:
                     floats[to] = u * floats[b]
-                elif op == DIV_F or op == MOD_F:
+                elif op in (DIV_F, MOD_F):
                     v = floats[b]
                     if v == 0.0:
                         if code[at - 1, 4] != 0:
@@ -302,7 +302,7 @@ def holds(begin, end, result, code, constants, targets, columns, missing, path, 
                 else:
                     floats[to] = abs(u)
         elif op < AND:  # comparison
-            if op == DISTINCT_I or op == DISTINCT_F:
+            if op in (DISTINCT_I, DISTINCT_F):
                 if nulls[a] or nulls[b]:
                     ints[to] = np.int64(nulls[a] != nulls[b])
                 elif op == DISTINCT_I:
@@ -344,7 +344,7 @@ def holds(begin, end, result, code, constants, targets, columns, missing, path, 
         elif op == IS_NULL:
             ints[to] = nulls[a]
             nulls[to] = 0
-        elif op == IS_TRUE or op == IS_FALSE:
+        elif op in (IS_TRUE, IS_FALSE):
             wanted = 1 if op == IS_TRUE else 0
             ints[to] = np.int64(nulls[a] == 0 and ints[a] == wanted)
             nulls[to] = 0
@@ -372,13 +372,13 @@ def holds(begin, end, result, code, constants, targets, columns, missing, path, 
         elif op == MATCH_NUMBER:
             ints[to] = match_number
             nulls[to] = 0
-        elif op == AGGREGATE_I or op == AGGREGATE_F:
+        elif op in (AGGREGATE_I, AGGREGATE_F):
             kind = aggregates[a, 0]
             count = acc_count[a, position]
             nulls[to] = 0
-            if kind == COUNT or kind == COUNT_IF:
+            if kind in (COUNT, COUNT_IF):
                 ints[to] = count
-            elif count == 0 or (count == 1 and (kind == VAR_SAMP or kind == STDDEV_SAMP)):
+            elif count == 0 or (count == 1 and (kind in (VAR_SAMP, STDDEV_SAMP))):
                 nulls[to] = 1
             elif op == AGGREGATE_I:
                 ints[to] = acc_int[a, position]
@@ -390,7 +390,7 @@ def holds(begin, end, result, code, constants, targets, columns, missing, path, 
             elif kind <= MAX:
                 floats[to] = acc_float[a, position]
             else:
-                freedom = count - 1 if (kind == VAR_SAMP or kind == STDDEV_SAMP) else count
+                freedom = count - 1 if (kind in (VAR_SAMP, STDDEV_SAMP)) else count
                 variance = acc_square[a, position] / freedom
                 floats[to] = np.sqrt(variance) if kind >= STDDEV_SAMP else variance
     if nulls[result]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,13 +22,27 @@ NO_COLUMNS = "rex_none"
 """Stands in for the columns of a result that has none, so that its rows can still be counted."""
 
 
-def build_output(plan: MatchRecognize, reader: MatchReader, partition_columns: list[pa.ChunkedArray]) -> pa.Table:
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """In chunked feeding: positions from `first` up to `last` were decided by this feed.
+
+    Rows before `covered` lie in a match of an earlier feed.
+    """
+
+    first: int
+    last: int
+    covered: int
+
+
+def build_output(
+    plan: MatchRecognize, reader: MatchReader, partition_columns: list[pa.ChunkedArray], decided: Decided | None = None
+) -> pa.Table:
     """The result table of a plan. `partition_columns` hold the partition keys in input order."""
     if plan.rows_per_match is RowsPerMatch.ONE:
         views, positions = _one_row(reader)
         place = None
     else:
-        views, positions, place = _all_rows(plan.rows_per_match, reader)
+        views, positions, place = _all_rows(plan.rows_per_match, reader, decided)
     expressions = [measure.expression for measure in plan.measures]
     measures = reader.evaluate(expressions, views, [measure.span for measure in plan.measures])
     if place is not None:
@@ -52,7 +67,7 @@ def _one_row(reader: MatchReader) -> tuple[Viewpoints, NDArray[np.int64]]:
 
 
 def _all_rows(
-    mode: RowsPerMatch, reader: MatchReader
+    mode: RowsPerMatch, reader: MatchReader, decided: Decided | None
 ) -> tuple[Viewpoints, NDArray[np.int64], NDArray[np.int64] | None]:
     """One output row per mapped row that is not excluded, per empty match shown, per unmatched row shown.
 
@@ -73,6 +88,9 @@ def _all_rows(
     if mode is not RowsPerMatch.ALL_WITH_UNMATCHED:
         return views, row_position, None
     unmatched = _unmatched(reader)
+    if decided is not None:
+        first = max(decided.first, decided.covered)
+        unmatched = unmatched[(unmatched >= first) & (unmatched < decided.last)]
     # A match stands where it starts; an unmatched row where it is.
     key = np.concatenate([matches.start[row_match], unmatched])
     order = np.argsort(key, kind="stable")

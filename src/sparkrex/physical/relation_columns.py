@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from sparkrex.analyze.split import at_current_row
 from sparkrex.ir.render import render
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Target
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.plan import MatchRecognize
 
@@ -48,7 +48,7 @@ def _replaced(expression: Expression, found: dict[Call, str], *, windows_only: b
     match expression:
         case Call() if expression.reads_relation and (not windows_only or expression.function == "window"):
             plain = at_current_row(expression)
-            assert isinstance(plain, Call)  # noqa: S101  a call stays a call
+            assert isinstance(plain, Call)
             name = found.setdefault(plain, f"rex_relation_{len(found)}")
             targets = [part.target for part in expression.operands if isinstance(part, ColumnAt)]
             return ColumnAt(targets[0] if targets else Target(), name, span=expression.span)

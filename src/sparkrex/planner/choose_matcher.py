@@ -30,11 +30,18 @@ class Choice:
     variables: tuple[str, ...]
 
 
-def choose_matcher(plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings) -> Choice:
-    """The matcher for a plan over columns of the sample's types; the sample has no rows."""
+def choose_matcher(
+    plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings, held: tuple[int, int] = (0, 0)
+) -> Choice:
+    """The matcher for a plan over columns of the sample's types; the sample has no rows.
+
+    `held` are rows that must stay available before and behind a match beside those that its conditions read.
+    """
     program = compile_pattern(plan.pattern, plan.source)
     conditions = split_conditions(plan)
-    backtrack = BacktrackMatcher(plan, program, conditions, reach(plan), evaluator, settings)
+    before, behind = reach(plan)
+    available = (max(before, held[0]), max(behind, held[1]))
+    backtrack = BacktrackMatcher(plan, program, conditions, available, evaluator, settings)
     refusal = backtrack.refusal(sample)
     if settings.matcher == "interpreter":
         refusal = refusal or "the setting matcher asks for it"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import sqlglot
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import TokenError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import AnalysisError, ParseError, nearest
 from sparkrex.source import Source, Span

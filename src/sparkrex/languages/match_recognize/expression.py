@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.errors import ParseError as SqlglotParseError
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError
 from sparkrex.languages.match_recognize.syntax import ScalarText
 from sparkrex.source import Source, Span
-from sparkrex.statement.tokens import closing, span_of, word
+from sparkrex.statement.tokens import closing, word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +59,13 @@ def parse_expression(tokens: Sequence[Token], source: Source, dialect: Dialect, 
     if not isinstance(tree, exp.Expression) or isinstance(tree, exp.Star):
         raise ParseError("REX104", "this is not a scalar expression", source, span)
     return ScalarText(tree.pop(), span)
+
+
+def row_pattern_function(node: exp.Expr) -> str | None:
+    """The name of a row pattern function, RUNNING or FINAL, in upper case; None if the node is no call of one."""
+    if not isinstance(node, exp.Anonymous) or not node.name.upper().startswith(PREFIX):
+        return None
+    return node.name.upper().removeprefix(PREFIX)
 
 
 def _other_clauses(select: exp.Select) -> bool:

@@ -12,7 +12,7 @@ Read from the characters, not from SQL tokens: dialects tokenize `??`, `$` and `
 from __future__ import annotations
 
 import re
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from sparkrex.errors import ParseError
 from sparkrex.ir.row_pattern import (
@@ -27,8 +27,10 @@ from sparkrex.ir.row_pattern import (
     RowPattern,
     Variable,
 )
-from sparkrex.languages.match_recognize.names import NameRules
 from sparkrex.source import Source, Span
+
+if TYPE_CHECKING:
+    from sparkrex.languages.match_recognize.names import NameRules
 
 _LEXEME = re.compile(
     r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)

@@ -12,7 +12,18 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.analyze.split import Condition, context_level, is_constant
-from sparkrex.columns.values import FLOAT, INTERVAL, STRING, Kind, StringCodes, floats_of, ints_of, kind_of, nulls_of, plain
+from sparkrex.columns.values import (
+    FLOAT,
+    INTERVAL,
+    STRING,
+    Kind,
+    StringCodes,
+    floats_of,
+    ints_of,
+    kind_of,
+    nulls_of,
+    plain,
+)
 from sparkrex.errors import ExecutionError
 from sparkrex.ir.plan import SkipTo
 from sparkrex.ir.render import render
@@ -199,7 +210,7 @@ class _Context:
         names = self.frame.table.column_names
 
         def leaf(node: Leaf) -> str:
-            assert isinstance(node, ColumnAt)  # noqa: S101  projections read columns only
+            assert isinstance(node, ColumnAt)
             return f"rex_rows.c{names.index(node.column)}"
 
         return render(expression, leaf)
@@ -210,7 +221,7 @@ class _Context:
         return kind_of(self._array(expression).type)
 
     def _constant(self, expression: Expression) -> tuple[object, Kind]:
-        assert is_constant(expression)  # noqa: S101  asked for constants only
+        assert is_constant(expression)
         (column,) = self.evaluator.evaluate([render(expression, lambda _: "NULL")], pa.table({"c": [0]}), [expression.span])
         return _scalar(plain(column))
 

@@ -35,13 +35,13 @@ def evaluate_bitmaps(
         return {}, np.empty((0, n_rows), np.uint8)
     names: dict[tuple[str, int], str] = {}
     for condition in rows:
-        assert condition.row is not None  # noqa: S101  filtered above
+        assert condition.row is not None
         for node in walk(condition.row):
             if isinstance(node, ColumnAt):
                 names.setdefault((node.column, node.target.shift), f"c{len(names)}")
 
     def leaf(node: Leaf) -> str:
-        assert isinstance(node, ColumnAt)  # noqa: S101  a row condition reads columns only
+        assert isinstance(node, ColumnAt)
         return f"rex_rows.{names[node.column, node.target.shift]}"
 
     table = shifted_table(columns, names)

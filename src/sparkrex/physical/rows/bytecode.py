@@ -173,7 +173,7 @@ class Compiler:
 
     def _load(self, projection: Projection) -> Register:
         kind = self.kinds(projection.expression)
-        assert kind is not None  # noqa: S101  checked by the caller
+        assert kind is not None
         columns = self.out.float_columns if kind == FLOAT else self.out.int_columns
         if projection.expression not in columns:
             columns.append(projection.expression)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.analyze.split import Condition
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.errors import AnalysisError
 from sparkrex.ir.plan import SkipTo
@@ -24,6 +23,7 @@ from sparkrex.physical.rows.frame import frame_of, hold_back, release
 from sparkrex.physical.rows.program import Op
 
 if TYPE_CHECKING:
+    from sparkrex.analyze.split import Condition
     from sparkrex.ir.scalar import Expression
     from sparkrex.physical.rows.backtrack import BacktrackMatcher
 
@@ -180,7 +180,7 @@ class _Search:
             matcher.evaluator,
         )
         context: Expression | None = condition.context
-        assert context is not None  # noqa: S101  only such conditions get here
+        assert context is not None
         views = Viewpoints(np.zeros(1, np.int64), np.array([length - 1]), at_end=True)
         (result,) = reader.evaluate([context], views, [context.span])
         if not pa.types.is_boolean(result.type) and not pa.types.is_null(result.type):

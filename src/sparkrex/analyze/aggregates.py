@@ -1,0 +1,205 @@
+"""Aggregates over the rows of the match.
+
+An aggregate that the engine knows by name is taken apart: arguments, DISTINCT, FILTER, ORDER BY. Of one that only the
+host knows, the references are taken out and the rest is a template. Either way all its parts must speak of the rows of
+one variable, which the `Aggregate` node then holds; inside it references mean the aggregated row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sparkrex.analyze.aggregate_names import aggregate_name, is_aggregate
+from sparkrex.analyze.opaque import cut_operands
+from sparkrex.analyze.place import Place
+from sparkrex.analyze.references import named_variables, required_variables
+from sparkrex.analyze.templates import function_template
+from sparkrex.ir.scalar import (
+    EACH_ROW,
+    Aggregate,
+    Call,
+    ClassifierAt,
+    ColumnAt,
+    Expression,
+    Semantics,
+    SortItem,
+    references,
+)
+from sparkrex.languages.match_recognize.expression import row_pattern_function
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sparkrex.analyze.expressions import Converter
+    from sparkrex.source import Span
+
+_INSIDE = Place(each_row=True)
+# Dialects whose array_agg leaves NULLs out.
+_SKIPS_NULLS = {"spark", "spark2", "databricks", "snowflake"}
+# Aggregates that the host has under a name of ours.
+_HOST_NAMES = {"map_agg": "rex_map_agg"}
+
+
+def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Expression:
+    """An aggregate, with FILTER, WITHIN GROUP or IGNORE NULLS around it or without."""
+    span = converter.span(node)
+    _check_place(converter, place, span)
+    semantics = place.semantics or Semantics.RUNNING
+    call, condition = node, None
+    while isinstance(call, exp.Filter | exp.RespectNulls):
+        if isinstance(call, exp.Filter):
+            condition = converter.convert_node(call.expression.this, _INSIDE)
+        call = call.this
+    if isinstance(call, exp.Count) and _is_star(call.this):
+        return _count_rows(_counted_variables(converter, call.this), converter, condition, semantics, span)
+    name = aggregate_name(call)
+    if name is None:
+        return _host_aggregate(converter, call, condition, semantics, span)
+    arguments, is_distinct, order = _arguments(converter, call)
+    if not arguments and name == "count":  # Trino's count()
+        return Aggregate("count", (), None, semantics, "count(*)", filter=_each_row_of(condition), span=span)
+    if not arguments:
+        raise converter.error("REX213", f"{name} needs an argument", span)
+    if name == "count" and is_distinct and len(arguments) > 1:
+        return _host_aggregate(converter, call, condition, semantics, span)
+    if name == "array_agg" and converter.scope.dialect_name in _SKIPS_NULLS:
+        present = Call("not", (Call("is_null", arguments[:1], "({0} IS NULL)"),), "(NOT {0})")
+        condition = present if condition is None else Call("and", (condition, present), "({0} AND {1})")
+    variables = _one_variable(converter, [*arguments, *(item.expression for item in order)], condition, span)
+    return Aggregate(
+        name, tuple(map(_each_row, arguments)), variables, semantics,
+        function_template(_HOST_NAMES.get(name, name), len(arguments)), is_distinct, _each_row_of(condition),
+        tuple(replace(item, expression=_each_row(item.expression)) for item in order), span=span,
+    )
+
+
+def _check_place(converter: Converter, place: Place, span: Span) -> None:
+    if converter.row_only:
+        raise converter.error("REX210", f"an aggregate is not allowed in {converter.row_only}", span)
+    if place.each_row:
+        raise converter.error("REX210", "aggregates cannot be nested", span)
+    if place.navigation is not None:
+        raise converter.error("REX210", "an aggregate cannot stand inside FIRST, LAST, PREV or NEXT", span)
+
+
+def _is_star(node: exp.Expr | None) -> bool:
+    """Whether the argument of COUNT is `*` or `name.*`."""
+    return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
+
+
+def _counted_variables(converter: Converter, star: exp.Expr) -> frozenset[str] | None:
+    """The variables whose rows COUNT(*) or COUNT(name.*) counts; None, all rows, also for the input's own name."""
+    if isinstance(star, exp.Star):
+        return None
+    qualifier = star.args["table"]
+    if named_variables(converter, qualifier) is None and converter.scope.is_alias(qualifier.name):
+        return None
+    return required_variables(converter, qualifier, converter.span(qualifier))
+
+
+def _count_rows(
+    variables: frozenset[str] | None, converter: Converter, condition: Expression | None, semantics: Semantics,
+    span: Span,
+) -> Expression:
+    agreed = _one_variable(converter, [], condition, span, star=variables)
+    return Aggregate("count", (), agreed, semantics, "count(*)", filter=_each_row_of(condition), span=span)
+
+
+def _arguments(
+    converter: Converter, call: exp.Expr
+) -> tuple[tuple[Expression, ...], bool, tuple[SortItem, ...]]:
+    """Arguments, whether they are DISTINCT, and ORDER BY; sqlglot wraps the last two around an argument."""
+    is_distinct = False
+    order: list[SortItem] = []
+    arguments: list[Expression] = []
+    for node in _argument_nodes(call):
+        current = node
+        while isinstance(current, exp.Order | exp.Distinct):
+            if isinstance(current, exp.Order):
+                order += [_sort_item(converter, item) for item in current.expressions]
+                current = current.this
+            else:
+                is_distinct = True
+                arguments += [converter.convert_node(item, _INSIDE) for item in current.expressions[:-1]]
+                current = current.expressions[-1]
+        arguments.append(converter.convert_node(current, _INSIDE))
+    return tuple(arguments), is_distinct, tuple(order)
+
+
+def _argument_nodes(call: exp.Expr) -> list[exp.Expr]:
+    # The `this` of a function that sqlglot does not know is its name.
+    keys = ("expression", "separator", "count") if isinstance(call, exp.Anonymous) else (
+        "this", "expression", "separator", "count",
+    )
+    values = [*(call.args.get(key) for key in keys), *(call.args.get("expressions") or [])]
+    return [value for value in values if isinstance(value, exp.Expr)]
+
+
+def _sort_item(converter: Converter, item: exp.Expr) -> SortItem:
+    if not isinstance(item, exp.Ordered):
+        nulls_first = converter.scope.nulls_come_first(is_descending=False)
+        return SortItem(converter.convert_node(item, _INSIDE), False, nulls_first)
+    is_descending = bool(item.args.get("desc"))
+    return SortItem(converter.convert_node(item.this, _INSIDE), is_descending, bool(item.args.get("nulls_first")))
+
+
+def _host_aggregate(
+    converter: Converter, node: exp.Expr, condition: Expression | None, semantics: Semantics, span: Span
+) -> Expression:
+    """An aggregate that only the host knows: references become operands, the rest is template."""
+    call = node
+    wrappers = [node]
+    while isinstance(call, exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+        call = call.this
+        wrappers.append(call)
+
+    def is_operand(part: exp.Expr) -> bool:
+        if isinstance(part, exp.Column) or row_pattern_function(part) is not None:
+            return True
+        is_own_call = any(part is wrapper for wrapper in wrappers)
+        if not is_own_call and is_aggregate(part, converter.scope):
+            raise converter.error("REX210", "aggregates cannot be nested", converter.span(part))
+        return False
+
+    operands, template = cut_operands(converter, node, _INSIDE, span, is_operand)
+    name = call.name.lower() if isinstance(call, exp.Anonymous) else call.key
+    variables = _one_variable(converter, operands, condition, span)
+    return Aggregate(
+        name, tuple(map(_each_row, operands)), variables, semantics, template, filter=_each_row_of(condition),
+        span=span,
+    )
+
+
+def _one_variable(
+    converter: Converter, parts: Iterable[Expression], condition: Expression | None, span: Span,
+    *, star: frozenset[str] | None = None,
+) -> frozenset[str] | None:
+    """The one set of variables that all parts of an aggregate speak of, None for the rows of all."""
+    everything = [*parts] if condition is None else [*parts, condition]
+    sets = {reference.target.variables for part in everything for reference in references(part)}
+    if star is not None:
+        sets.add(star)
+    if len(sets) > 1:
+        raise converter.error(
+            "REX211", "an aggregate mixes rows of different variables", span,
+            hint="qualify every column with the same variable, or with a union variable (SUBSET)",
+        )
+    return next(iter(sets), None)
+
+
+def _each_row(expression: Expression) -> Expression:
+    """References with their target set to the aggregated row; the aggregate itself knows the variables."""
+    match expression:
+        case ColumnAt() | ClassifierAt():
+            return replace(expression, target=EACH_ROW)
+        case Call():
+            return replace(expression, operands=tuple(map(_each_row, expression.operands)))
+        case _:
+            return expression
+
+
+def _each_row_of(condition: Expression | None) -> Expression | None:
+    return None if condition is None else _each_row(condition)

@@ -1,0 +1,85 @@
+"""Syntax taken whole: the host computes it, and only what speaks of the pattern's rows becomes an operand.
+
+So go special forms (`EXTRACT(YEAR FROM ts)`, lambdas, brackets), window functions and subqueries. The last two read the
+whole input or another table, which only the host can do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sparkrex.analyze import templates
+from sparkrex.analyze.aggregate_names import is_aggregate
+from sparkrex.analyze.subqueries import outer_columns
+from sparkrex.ir.scalar import Call, Expression
+from sparkrex.languages.match_recognize.expression import row_pattern_function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sparkrex.analyze.expressions import Converter
+    from sparkrex.analyze.place import Place
+    from sparkrex.source import Span
+
+
+def convert_opaque(
+    converter: Converter, node: exp.Expr, place: Place, span: Span, *, reads_relation: bool = False
+) -> Expression:
+    """A call of the whole syntax: the references, navigations and aggregates in it are the operands."""
+
+    def is_operand(part: exp.Expr) -> bool:
+        if part is node:
+            return False
+        if isinstance(part, exp.Column):
+            return not isinstance(part.this, exp.Star)
+        if row_pattern_function(part) is not None:
+            return True
+        return not place.in_relation and is_aggregate(part, converter.scope)
+
+    operands, template = cut_operands(converter, node, place, span, is_operand)
+    return Call(node.key, operands, template, reads_relation=reads_relation, span=span)
+
+
+def convert_window(converter: Converter, node: exp.Window, place: Place) -> Expression:
+    """A window function, which the host evaluates over the input."""
+    return convert_opaque(converter, node, replace(place, in_relation=True), converter.span(node), reads_relation=True)
+
+
+def convert_subquery(converter: Converter, node: exp.Expr, place: Place) -> Expression:
+    """A subquery, with EXISTS, IN, ANY or ALL around it: its operands are what it reads of the pattern's rows."""
+    span = converter.span(node)
+    outer = outer_columns(node, converter.scope)
+
+    def is_operand(part: exp.Expr) -> bool:
+        return id(part) in outer or row_pattern_function(part) is not None
+
+    operands, template = cut_operands(converter, node, replace(place, in_relation=True), span, is_operand)
+    if not template.startswith("("):
+        template = f"({template})"
+    return Call(node.key, operands, template, reads_relation=True, span=span)
+
+
+def cut_operands(
+    converter: Converter, node: exp.Expr, place: Place, span: Span, is_operand: Callable[[exp.Expr], bool]
+) -> tuple[tuple[Expression, ...], str]:
+    """The outermost parts of a node that are operands, converted, and the template of the rest."""
+    operands: list[Expression] = []
+
+    def rebuilt(part: exp.Expr) -> exp.Expr:
+        if is_operand(part):
+            operands.append(converter.convert_node(part, place))
+            return templates.operand(len(operands) - 1, converter.types.get(id(part)))
+        result = type(part)(**{key: rebuilt_argument(value) for key, value in part.args.items()})
+        result.type = part.type
+        return result
+
+    def rebuilt_argument(value: object) -> object:
+        if isinstance(value, list):
+            return [rebuilt_argument(item) for item in value]
+        return rebuilt(value) if isinstance(value, exp.Expr) else value
+
+    rest = rebuilt(node)
+    return tuple(operands), templates.template_of(rest, converter.scope, len(operands), span)

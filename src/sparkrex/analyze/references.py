@@ -1,0 +1,129 @@
+"""Names to references: which column, of which pattern variable, at which target row.
+
+`[variable | input alias .] column [. field ...]` becomes a `ColumnAt`, with a `struct_field` call per field behind it.
+Takes sqlglot's columns and dots, gives `ir.scalar` nodes; what a name can mean is `scope`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
+
+from sqlglot import exp
+
+from sparkrex.analyze.opaque import convert_opaque
+from sparkrex.errors import AnalysisError, UnsupportedError, nearest
+from sparkrex.ir.scalar import EACH_ROW, Call, ColumnAt, Expression, Literal, Target
+
+if TYPE_CHECKING:
+    from sparkrex.analyze.expressions import Converter
+    from sparkrex.analyze.place import Place
+    from sparkrex.analyze.scope import InputColumn, Scope
+    from sparkrex.source import Span
+
+
+def convert_column(converter: Converter, node: exp.Expr, place: Place) -> Expression:
+    """A column reference with its fields; a dot behind anything but a name is taken whole."""
+    span = converter.span(node)
+    if isinstance(node, exp.Dot) and not _is_name_chain(node):
+        return convert_opaque(converter, node, place, span)
+    names = _name_chain(node)
+    if isinstance(names[-1], exp.Star):
+        raise converter.error("REX210", "a star is only allowed in COUNT(*) and COUNT(variable.*)", span)
+    variables, column, fields = _resolved(converter, names, span)
+    result: Expression = ColumnAt(target_row(converter, variables, place), column.name, span=span)
+    for field in fields:
+        result = Call("struct_field", (result, Literal(field)), _field_template(field, converter.scope), span=span)
+    return result
+
+
+def target_row(converter: Converter, variables: frozenset[str] | None, place: Place) -> Target:
+    """The row that a reference to the rows of `variables` reads at this place."""
+    if place.each_row or converter.row_only:
+        return EACH_ROW if variables is None else Target(variables)
+    if place.navigation is not None:
+        return replace(place.navigation, variables=variables)
+    return Target(variables)
+
+
+def named_variables(converter: Converter, name: exp.Expr) -> frozenset[str] | None:
+    """The primary variables that a name stands for, None if it is no pattern variable."""
+    scope = converter.scope
+    return scope.variable_set(_folded(name, scope))
+
+
+def required_variables(converter: Converter, name: exp.Expr, span: Span) -> frozenset[str]:
+    """The primary variables that a name stands for, or an error that suggests one."""
+    scope = converter.scope
+    variables = named_variables(converter, name)
+    if variables is None:
+        folded = _folded(name, scope)
+        known = [*scope.variables, *scope.unions]
+        raise AnalysisError(
+            "REX206", f"{folded} is not a pattern variable", scope.source, span,
+            hint=nearest(folded, known) or f"variables: {', '.join(known)}",
+        )
+    return variables
+
+
+def _resolved(
+    converter: Converter, names: list[exp.Expr], span: Span
+) -> tuple[frozenset[str] | None, InputColumn, list[str]]:
+    """Variables, column and fields that a chain of names means.
+
+    A first name that is both is a pattern variable rather than the input's alias, and either rather than a column.
+    """
+    scope = converter.scope
+    texts = [name.name for name in names]
+    if len(names) == 1:
+        return None, scope.column(texts[0], span), []
+    variables = named_variables(converter, names[0])
+    if variables is not None and converter.row_only:
+        variable = _folded(names[0], scope)
+        raise converter.error("REX207", f"{converter.row_only} cannot refer to pattern variable {variable}", span)
+    if variables is not None or scope.is_alias(texts[0]):
+        return variables, scope.column(texts[1], converter.span(names[1])), texts[2:]
+    column = scope.find_column(texts[0], span)
+    if column is None:
+        _fail_unknown_qualifier(texts[0], scope, span)
+    return None, column, texts[1:]
+
+
+def _fail_unknown_qualifier(name: str, scope: Scope, span: Span) -> NoReturn:
+    if name.lower() in scope.outer_names:
+        raise UnsupportedError(
+            "REX301", f"a correlated MATCH_RECOGNIZE, here one that refers to {name}, is not supported yet",
+            scope.source, span, hint="join the outer table in the input of MATCH_RECOGNIZE",
+        )
+    known = [*scope.variables, *scope.unions, *(column.name for column in scope.columns)]
+    raise AnalysisError(
+        "REX206", f"{name} is neither a pattern variable nor the input's name nor one of its columns",
+        scope.source, span, hint=nearest(name, known) or f"variables: {', '.join(scope.variables)}",
+    )
+
+
+def _field_template(field: str, scope: Scope) -> str:
+    quoted = '"' + field.replace('"', '""') + '"' if scope.host_dialect == "duckdb" else f"`{field}`"
+    escaped = quoted.replace("{", "{{").replace("}", "}}")
+    return f"({{0}}).{escaped}"
+
+
+def _folded(name: exp.Expr, scope: Scope) -> str:
+    return scope.rules.fold(name.name, is_quoted=bool(name.args.get("quoted")))
+
+
+def _is_name_chain(node: exp.Expr) -> bool:
+    while isinstance(node, exp.Dot):
+        if not isinstance(node.expression, exp.Identifier):
+            return False
+        node = node.this
+    return isinstance(node, exp.Column | exp.Identifier)
+
+
+def _name_chain(node: exp.Expr) -> list[exp.Expr]:
+    if isinstance(node, exp.Dot):
+        return [*_name_chain(node.this), node.expression]
+    if isinstance(node, exp.Column):
+        parts = (node.args.get(key) for key in ("catalog", "db", "table", "this"))
+        return [part for part in parts if part is not None]
+    return [node]

@@ -1,0 +1,74 @@
+"""Types of the nodes of an expression, as sqlglot infers them.
+
+Takes a tree and the scope that types its columns; returns types by node identity. They refine the translation to the
+host's dialect (integer division, date arithmetic) and decide nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from sqlglot import exp
+from sqlglot.optimizer.annotate_types import annotate_types
+
+from sparkrex.languages.match_recognize.expression import row_pattern_function
+
+if TYPE_CHECKING:
+    from sparkrex.analyze.scope import Scope
+
+NodeTypes: TypeAlias = dict[int, exp.DataType | None]
+"""Types by `id(node)`; a node without an entry, or with None, has no known type."""
+
+_INTEGERS = {
+    exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT, exp.DataType.Type.BIGINT,
+    exp.DataType.Type.UTINYINT, exp.DataType.Type.USMALLINT, exp.DataType.Type.UINT, exp.DataType.Type.UBIGINT,
+    exp.DataType.Type.INT128,
+}
+
+
+def node_types(tree: exp.Expr, scope: Scope) -> NodeTypes:
+    """sqlglot's type of every node, by identity; references have the type of their column."""
+    copy = tree.copy()
+    root = exp.Paren(this=copy)  # so that the whole expression can be replaced too
+    pairs = list(zip(tree.walk(), copy.walk(), strict=True))
+    columns = {column.name.lower(): column.type for column in scope.columns}
+    types: NodeTypes = {}
+    leaves: list[tuple[exp.Expr, exp.DataType]] = []
+    for original, twin in pairs:
+        known = _reference_type(original, columns)
+        if known is not None:
+            types[id(original)] = known
+            leaves.append((twin, known))
+    for twin, known in leaves:
+        if twin.parent is not None:
+            # The replacement remembers nothing of what stood under it, which is what is wanted.
+            twin.replace(exp.Cast(this=exp.Null(), to=known.copy()))
+    try:
+        annotate_types(root, dialect=scope.dialect)
+    except Exception:  # types only refine the translation; without them it is what sqlglot's default gives
+        return types
+    for original, twin in pairs:
+        if id(original) not in types and twin.type is not None:
+            types[id(original)] = twin.type
+    return types
+
+
+def are_both_integers(node: exp.Binary, types: NodeTypes) -> bool:
+    """Whether both operands are known to be integers."""
+    kinds = [types.get(id(side.unnest())) for side in (node.left, node.right)]
+    return all(kind is not None and kind.this in _INTEGERS for kind in kinds)
+
+
+def _reference_type(node: exp.Expr, columns: dict[str, exp.DataType]) -> exp.DataType | None:
+    """The type of a column or row pattern function, None for other nodes."""
+    if isinstance(node, exp.Column):
+        return columns.get(node.name.lower())
+    match row_pattern_function(node):
+        case None:
+            return None
+        case "CLASSIFIER":
+            return exp.DataType.build("VARCHAR")
+        case "MATCH_NUMBER" | "MATCH_SEQUENCE_NUMBER":
+            return exp.DataType.build("BIGINT")
+        case _:
+            return _reference_type(node.expressions[0], columns) if node.expressions else None

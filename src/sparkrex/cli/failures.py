@@ -1,0 +1,15 @@
+"""The two ways a command fails that are no errors of a query."""
+
+from __future__ import annotations
+
+
+class UsageError(Exception):
+    """The command cannot be carried out as it was given: exit code 2."""
+
+
+class Failed(Exception):  # noqa: N818  it is the outcome of a run, told in its own words
+    """Files or Spark failed while the query ran: exit code 3, or 70 if the fault is ours."""
+
+    def __init__(self, message: str, *, is_internal: bool = False) -> None:
+        super().__init__(message)
+        self.is_internal = is_internal

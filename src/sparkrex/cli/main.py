@@ -1,0 +1,117 @@
+"""Arguments in, exit code out. The commands themselves are in `run.py` and `show.py`.
+
+Exit codes: 0 it went well; 1 the query is wrong; 2 the command is; 3 the query met data, files or a Spark that it could
+not work with; 70 a fault of ours; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from typing import TYPE_CHECKING
+
+import sparkrex as rex
+from sparkrex.cli.failures import Failed, UsageError
+from sparkrex.cli.files import FORMATS, table_argument
+from sparkrex.cli.values import named_value, setting_argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OK, WRONG_QUERY, USAGE, FAILED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 70, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; argparse itself exits with 2, or with 0 after --help."""
+    parsed = make_parser().parse_args(arguments)
+    try:
+        match parsed.command:
+            case "run":
+                from sparkrex.cli.run import run
+
+                run(parsed)
+            case "explain":
+                from sparkrex.cli.show import explain
+
+                explain(parsed)
+            case "version":
+                from sparkrex.cli.show import version
+
+                version()
+    except UsageError as error:
+        return complain(f"rex {parsed.command}: error: {error}", USAGE)
+    except rex.RexError as error:
+        return complain(str(error), exit_code(error))
+    except Failed as error:
+        return complain(str(error), INTERNAL if error.is_internal else FAILED)
+    except KeyboardInterrupt:
+        return complain("interrupted", INTERRUPTED)
+    except Exception:
+        traceback.print_exc()
+        return complain("rex: this is a fault of SparkRex, please report it with the lines above", INTERNAL)
+    return OK
+
+
+def exit_code(error: rex.RexError) -> int:
+    """Who must act: the author of the query, of the command, of the data, or of SparkRex."""
+    if error.code == "REX217":  # an unknown dialect or setting: they stand in the command, not in the query
+        return USAGE
+    if isinstance(error, rex.InternalError):
+        return INTERNAL
+    return FAILED if isinstance(error, rex.ExecutionError) else WRONG_QUERY
+
+
+def complain(text: str, code: int) -> int:
+    """Print a message for the user and pass the code on."""
+    print(text, file=sys.stderr)
+    return code
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rex", description="SQL with MATCH_RECOGNIZE over files.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    run = commands.add_parser(
+        "run", help="run a query and write its result", epilog=EXIT_CODES,
+        description="Run a query over files and write its result: in memory, or on Spark with --master or --remote.",
+    )
+    add_query_arguments(run)
+    run.add_argument("-o", "--output", required=True, metavar="PATH", help="of the result; Spark makes it a folder")
+    run.add_argument("--format", choices=FORMATS, help="of the result (default: by the output's name, else parquet)")
+    run.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
+    explain = commands.add_parser(
+        "explain", help="show the plan of a query", epilog=EXIT_CODES,
+        description="Show how a query would run: the matcher, why, and why not the others. Nothing is written.",
+    )
+    add_query_arguments(explain)
+    commands.add_parser("version", help="print the versions of SparkRex, Python and Spark")
+    return parser
+
+
+EXIT_CODES = "Exit codes: 0 ok, 1 the query is wrong, 2 the command is, 3 execution failed, 70 a fault of SparkRex."
+
+
+def add_query_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", metavar="QUERY", help="a file with the query, or - for standard input")
+    parser.add_argument(
+        "-t", "--table", action="append", default=[], type=table_argument, metavar="NAME=PATH", dest="tables",
+        help="a table of the query and its files: .parquet, .csv, .tsv or .json (lines), also with * in the name, or a "
+        "folder; may be repeated",
+    )
+    parser.add_argument("--dialect", default="spark", help="the SQL dialect of the query (default: spark)")
+    parser.add_argument(
+        "--set", action="append", default=[], type=setting_argument, metavar="NAME=VALUE", dest="settings",
+        help="a setting of SparkRex; may be repeated",
+    )
+    spark = parser.add_argument_group("Spark")
+    where = spark.add_mutually_exclusive_group()
+    where.add_argument("--master", metavar="URL", help="run on Spark: local[*], spark://..., yarn, ...")
+    where.add_argument("--remote", metavar="URL", help="run on a Spark Connect server: sc://...")
+    spark.add_argument(
+        "--conf", action="append", default=[], type=named_value, metavar="NAME=VALUE",
+        help="a setting of Spark, for example spark.driver.memory=4g; may be repeated",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

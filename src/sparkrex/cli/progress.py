@@ -1,0 +1,59 @@
+"""What a command is doing: the time of each stage, and on a terminal a line that shows the one that runs."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_REDRAWN_EVERY = 0.1
+_ERASED = "\r\x1b[K"
+
+
+class Progress:
+    """Times stages one after another. Draws on `stream` if it is a terminal, else stays silent."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.seconds: dict[str, float] = {}
+        self._terminal: TextIO | None = None
+        if stream.isatty():
+            # A descriptor of our own: while Spark starts, standard error belongs to its log.
+            self._terminal = os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors="replace")
+
+    @contextmanager
+    def stage(self, name: str, detail: Callable[[], str] = lambda: "") -> Iterator[None]:
+        """Time what runs inside; `detail` says how far it is and is called from another thread."""
+        start = time.perf_counter()
+        done = threading.Event()
+        artist = threading.Thread(target=self._draw, args=(name, detail, start, done), daemon=True)
+        if self._terminal is not None:
+            artist.start()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+            if self._terminal is not None:
+                done.set()
+                artist.join()
+
+    def _draw(self, name: str, detail: Callable[[], str], start: float, done: threading.Event) -> None:
+        assert self._terminal is not None
+        for wheel in itertools.cycle("|/-\\"):
+            parts = [wheel, name, f"{time.perf_counter() - start:.1f} s", detail()]
+            self._terminal.write(_ERASED + "  ".join(filter(None, parts)))
+            self._terminal.flush()
+            if done.wait(_REDRAWN_EVERY):
+                break
+        self._terminal.write(_ERASED)
+        self._terminal.flush()
+
+    def summary(self) -> str:
+        """`read 0.02 s, plan 0.10 s, ...; 1.30 s in all`."""
+        stages = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in self.seconds.items())
+        return f"{stages}; {sum(self.seconds.values()):.2f} s in all"

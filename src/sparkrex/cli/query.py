@@ -1,0 +1,34 @@
+"""What the arguments of `rex run` and `rex explain` have in common: the compiled query and the names of its tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sparkrex as rex
+from sparkrex.cli.failures import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def compiled_query(arguments: argparse.Namespace) -> rex.CompiledQuery:
+    """The query, parsed, so that a mistake shows before any file is read and any Spark is started."""
+    names = [table.name.lower() for table in arguments.tables]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"table {name} is given twice")
+    return rex.compile(_text(arguments.query), dialect=arguments.dialect, settings=dict(arguments.settings))
+
+
+def is_on_spark(arguments: argparse.Namespace) -> bool:
+    """Whether the arguments ask for Spark."""
+    return arguments.master is not None or arguments.remote is not None
+
+
+def _text(path: str) -> str:
+    try:
+        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the query cannot be read: {error}") from error

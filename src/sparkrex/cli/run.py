@@ -1,0 +1,83 @@
+"""`rex run`: plan, read, run, write, and a summary; in memory or on Spark."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparkrex.cli.failures import UsageError
+from sparkrex.cli.files import count_parquet_rows, count_rows, open_table, output_format, write_table
+from sparkrex.cli.progress import Progress
+from sparkrex.cli.query import compiled_query, is_on_spark
+
+if TYPE_CHECKING:
+    import argparse
+
+    import sparkrex as rex
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the query, write its result, print the summary on standard error."""
+    check_output(arguments)
+    arguments.format = arguments.format or output_format(arguments.output)
+    progress = Progress(sys.stderr)
+    with progress.stage("plan"):
+        query = compiled_query(arguments)
+    command = run_on_spark if is_on_spark(arguments) else run_in_memory
+    rows_in, rows_out = command(query, arguments, progress)
+    print(summary(arguments, rows_in, rows_out, progress), file=sys.stderr)
+
+
+def check_output(arguments: argparse.Namespace) -> None:
+    """Refuse an output that is there already; of one on other machines Spark must tell."""
+    output = Path(arguments.output)
+    if (arguments.master or arguments.remote or "local").startswith("local") and output.exists():
+        if not arguments.overwrite:
+            raise UsageError(f"{output} exists; --overwrite replaces it")
+        if output.is_dir() and not is_on_spark(arguments):
+            raise UsageError(f"{output} is a folder, and a result in memory is one file: remove the folder first")
+
+
+def run_in_memory(
+    query: rex.CompiledQuery, arguments: argparse.Namespace, progress: Progress
+) -> tuple[list[int | None], int]:
+    """Run with pyarrow and DuckDB. Columns of Parquet files are read when the query runs, only those it uses."""
+    with progress.stage("read"):
+        tables = {table.name: open_table(table) for table in arguments.tables}
+        rows_in = [count_rows(opened) for opened in tables.values()]
+    with progress.stage("run"):
+        result = query(tables)
+    with progress.stage("write"):
+        write_table(result, arguments.output, arguments.format)
+    return rows_in, result.num_rows
+
+
+def run_on_spark(
+    query: rex.CompiledQuery, arguments: argparse.Namespace, progress: Progress
+) -> tuple[list[int | None], int]:
+    """Run with Spark, which also writes: there, running and writing are one job."""
+    from sparkrex.cli.session import job_progress, read_table, spark_session, write_counted
+
+    with spark_session(arguments, query.settings.time_zone, progress) as spark:
+        show_jobs = job_progress(spark)
+        with progress.stage("read", show_jobs):
+            tables = {table.name: read_table(spark, table) for table in arguments.tables}
+            rows_in = [count_parquet_rows(table) if arguments.remote is None else None for table in arguments.tables]
+        with progress.stage("plan", show_jobs):
+            result = query(tables, spark=spark)
+        with progress.stage("run and write", show_jobs):
+            rows_out = write_counted(result, arguments.output, arguments.format, overwrite=arguments.overwrite)
+    return rows_in, rows_out
+
+
+def summary(arguments: argparse.Namespace, rows_in: list[int | None], rows_out: int, progress: Progress) -> str:
+    """Rows of each table, as far as known without reading it, and of the result; then the time of each stage."""
+    lines = [
+        (table.name, "?" if n_rows is None else f"{n_rows:,}", table.path)
+        for table, n_rows in zip(arguments.tables, rows_in, strict=True)
+    ]
+    lines.append(("result", f"{rows_out:,}", arguments.output))
+    name_width, count_width = (max(len(line[place]) for line in lines) for place in (0, 1))
+    shown = [f"{name.ljust(name_width)}  {count.rjust(count_width)} rows  {path}" for name, count, path in lines]
+    return "\n".join([*shown, progress.summary()])

@@ -1,0 +1,153 @@
+"""Spark for one command: a session, tables from files, how far a job is, and what went wrong in a few lines.
+
+The only file of this folder that imports pyspark. Spark's log goes to a file, because Spark says a lot also when all
+is well; the file is kept, and named, when something failed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sparkrex.cli.failures import Failed, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from sparkrex.cli.files import TableFile
+    from sparkrex.cli.progress import Progress
+
+# Our error inside the text of another one: up to a blank line or the next stack trace.
+_OUR_ERROR = re.compile(r"(?:internal )?error\[REX\d{3}\]: .*?(?=\n\s*(?:at |Traceback|SQLSTATE|\n)|\Z)", re.DOTALL)
+_STACK_LINE = re.compile(r"\s+at |\s*\.\.\. \d+ more|Caused by:|JVM stacktrace")
+_LONGEST_MESSAGE = 12
+_READERS: dict[str, tuple[str, dict[str, str]]] = {
+    "parquet": ("parquet", {}),
+    "csv": ("csv", {"header": "true", "inferSchema": "true"}),
+    "tsv": ("csv", {"header": "true", "inferSchema": "true", "sep": "\t"}),
+    "json": ("json", {}),
+}
+
+
+class SparkLog:
+    """The file that Spark's log goes to; `keep()` makes it outlive the command."""
+
+    def __init__(self) -> None:
+        handle, name = tempfile.mkstemp(prefix="rex-spark-", suffix=".log")
+        os.close(handle)
+        self.path = Path(name)
+        self.is_kept = False
+
+    def keep(self) -> str:
+        """A line that says where the log is; empty if nothing was logged."""
+        self.is_kept = self.path.stat().st_size > 0
+        return f"Spark's log: {self.path}" if self.is_kept else ""
+
+    @contextmanager
+    def instead_of_stderr(self) -> Iterator[None]:
+        """Processes started inside write their standard error to the log, for as long as they live."""
+        sys.stderr.flush()
+        own = os.dup(2)
+        with self.path.open("ab") as log:
+            os.dup2(log.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(own, 2)
+            os.close(own)
+
+
+@contextmanager
+def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progress) -> Iterator[SparkSession]:
+    """A session for the time of the command; whatever Spark raises inside comes out as `Failed`.
+
+    Its time zone is that of our settings, so that a query gives one answer in memory and on Spark.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise UsageError("--master and --remote need pyspark: pip install 'sparkrex[spark]'") from error
+    url = arguments.remote or arguments.master
+    if url.startswith("local"):
+        # Workers on this machine would otherwise use whatever `python3` is.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("rex").config("spark.sql.session.timeZone", time_zone)
+    builder = builder.remote(url) if arguments.remote else builder.master(url)
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    for name, value in arguments.conf:
+        builder = builder.config(name, value)
+    log = SparkLog()
+    try:
+        with progress.stage("start Spark"), log.instead_of_stderr():
+            spark = builder.getOrCreate()
+        try:
+            yield spark
+        finally:
+            spark.stop()
+    except Exception as error:
+        if not _is_from_spark(error):
+            raise
+        message = readable(error)
+        raise Failed(f"{message}\n{log.keep()}".rstrip(), is_internal=message.startswith("internal")) from error
+    finally:
+        if not log.is_kept:
+            log.path.unlink(missing_ok=True)
+
+
+def read_table(spark: SparkSession, table: TableFile) -> DataFrame:
+    """A DataFrame over the table's files."""
+    kind, options = _READERS[table.format]
+    return spark.read.format(kind).options(**options).load(table.path)
+
+
+def write_counted(frame: DataFrame, path: str, kind: str, *, overwrite: bool) -> int:
+    """Write a result and return its number of rows, counted on the way."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    counted = Observation("rex rows out")
+    writer = frame.observe(counted, f.count(f.lit(1)).alias("n")).write.format(kind)
+    if kind == "csv":
+        writer = writer.option("header", "true")
+    writer.mode("overwrite" if overwrite else "errorifexists").save(path)
+    return int(counted.get["n"])
+
+
+def job_progress(spark: SparkSession) -> Callable[[], str]:
+    """How far the running stages are; Spark Connect does not say, so nothing there."""
+    try:
+        tracker = spark.sparkContext.statusTracker()
+    except Exception:  # the Connect session refuses the attribute with an error of its own
+        return lambda: ""
+
+    def stages() -> str:
+        try:
+            running = [info for number in tracker.getActiveStageIds() if (info := tracker.getStageInfo(number))]
+        except Exception:  # the session is ending
+            return ""
+        return "; ".join(f"stage {s.stageId}: {s.numCompletedTasks} of {s.numTasks} tasks" for s in running)
+
+    return stages
+
+
+def readable(error: BaseException) -> str:
+    """Our error if a worker raised one; else what Spark says, without stack traces."""
+    text = str(error)
+    ours = _OUR_ERROR.search(text)
+    if ours is not None:
+        return ours[0].rstrip()
+    told = list(itertools.takewhile(lambda line: not _STACK_LINE.match(line), filter(str.strip, text.splitlines())))
+    return "\n".join(["Spark failed:", *told[:_LONGEST_MESSAGE]])
+
+
+def _is_from_spark(error: BaseException) -> bool:
+    return any(kind.__module__.split(".")[0] in ("pyspark", "py4j", "grpc") for kind in type(error).__mro__)

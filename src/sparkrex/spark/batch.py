@@ -1,0 +1,266 @@
+"""MATCH_RECOGNIZE on Spark, batch: a lazy DataFrame for every statement.
+
+Per relation: one projection of the input in Spark's SQL, one `repartition` by key (which Spark leaves out where the rows
+are partitioned so already), `mapInArrow` with the worker, one select. No job runs here; types come from Spark's analysis.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
+
+from sparkrex.analyze.clause import analyze_clause, union_variables
+from sparkrex.analyze.scope import InputColumn, Scope
+from sparkrex.columns.inputs import is_spark, to_arrow
+from sparkrex.errors import UnsupportedError
+from sparkrex.ir import traverse
+from sparkrex.languages.match_recognize.names import name_rules
+from sparkrex.planner.choose_matcher import Choice, choose_matcher
+from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
+from sparkrex.spark.lower import INPUT, Lowered, lower, quoted
+from sparkrex.spark.worker import WorkerTask, open_evaluator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
+
+    from sparkrex.config import Settings
+    from sparkrex.engine import ParsedQuery
+    from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.languages.match_recognize.syntax import Clause
+    from sparkrex.statement.cut import Relation
+
+# Types that NumPy does not order or compare as Spark does: Spark numbers the rows instead.
+_ORDERED_BY_SPARK = ("struct", "array", "map", "interval", "variant", "collate")
+
+
+def find_session(spark: SparkSession | None, tables: Mapping[str, object]) -> SparkSession:
+    """The session given, or that of the first DataFrame."""
+    if spark is not None:
+        return spark
+    frame = next(value for value in tables.values() if is_spark(value))
+    return frame.sparkSession  # type: ignore[attr-defined]  # a DataFrame
+
+
+def run_on_spark(
+    query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None, settings: Settings
+) -> DataFrame:
+    """The statement's result as a lazy DataFrame."""
+    host = _open_host(query, tables, spark)
+    result: DataFrame | None = None
+    for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
+        result, _, _ = _relation(query, relation, clause, host, settings)
+        host.frames[relation.placeholder] = result
+    if query.statement.bare_relation is None or result is None:
+        result = host.sql(host.translated(query.statement.host_sql))
+    try:
+        _ = result.schema  # Connect analyses on demand: errors belong here, not at the first action
+    except PySparkException as error:
+        raise host.converted(error, None) from error
+    return result
+
+
+def explain_on_spark(
+    query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None, settings: Settings
+) -> tuple[list[tuple[MatchRecognize, Choice]], DataFrame]:
+    """Plan and matcher of every relation, and the DataFrame of the whole."""
+    host = _open_host(query, tables, spark)
+    plans = []
+    for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
+        frame, plan, choice = _relation(query, relation, clause, host, settings)
+        host.frames[relation.placeholder] = frame
+        plans.append((plan, choice))
+    if query.statement.bare_relation is None:
+        frame = host.sql(host.translated(query.statement.host_sql))
+    return plans, frame
+
+
+def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None) -> SparkHost:
+    session = find_session(spark, tables)
+    statement = query.statement
+    host = SparkHost(session, statement.source, statement.dialect, query.dialect_name)
+    for name, value in tables.items():
+        if is_spark(value):
+            host.frames[name] = value  # type: ignore[assignment]  # a DataFrame
+        else:
+            source = to_arrow(name, value)
+            table = source if isinstance(source, pa.Table) else source.to_table()
+            host.frames[name] = session.createDataFrame(table)
+    return host
+
+
+def _relation(
+    query: ParsedQuery, relation: Relation, clause: Clause, host: SparkHost, settings: Settings
+) -> tuple[DataFrame, MatchRecognize, Choice]:
+    from_item = host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}")
+    source = host.sql(from_item, relation.span)
+    try:
+        columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
+    except PySparkException as error:
+        raise host.converted(error, relation.span) from error
+    plans = [_analyze(query, relation, clause, columns, host, dialect) for dialect in ("spark", "duckdb")]
+    lowered = lower(plans[0], plans[1], settings.tie_break)
+    projected = _project(source, lowered, host, relation)
+    frame, choice = _match(projected, lowered, host, settings, relation)
+    return _select(frame, lowered, host, relation), plans[0], choice
+
+
+def _analyze(
+    query: ParsedQuery, relation: Relation, clause: Clause, columns: tuple[InputColumn, ...], host: SparkHost, dialect: str
+) -> MatchRecognize:
+    scope = Scope(
+        source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
+        host_dialect=dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
+        variables=traverse.variables(clause.pattern), unions={}, aggregate_names=AGGREGATE_NAMES,
+        table_columns=host.table_columns, outer_names=relation.outer_names,
+    )
+    scope = replace(scope, unions=union_variables(clause, scope))
+    return analyze_clause(clause, scope, relation)
+
+
+def _project(source: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> DataFrame:
+    """The columns that the workers need, computed by Spark."""
+    host.frames[INPUT] = source
+    listed = ", ".join(f"{text} AS {quoted(name)}" for name, text in lowered.projections.items())
+    try:
+        projected = host.sql(f"{host.prefix(relation.prefix)}SELECT {listed} FROM {INPUT}", relation.span)
+        _ = projected.schema
+    except PySparkException as error:
+        raise host.converted(error, relation.span) from error
+    finally:
+        del host.frames[INPUT]
+    return projected
+
+
+def _match(
+    projected: DataFrame, lowered: Lowered, host: SparkHost, settings: Settings, relation: Relation
+) -> tuple[DataFrame, Choice]:
+    import sparkrex
+
+    keys = list(dict.fromkeys(lowered.keys))
+    types = {field.name: field.dataType for field in projected.schema}
+    output = _output_schema(projected, lowered, types)
+    ordered_by_spark = any(
+        word in types[name].simpleString() or "collate" in types[name].simpleString()
+        for name in (*keys, *lowered.order) for word in _ORDERED_BY_SPARK
+    )
+    cut: str | None = None
+    if not keys:
+        warnings.warn(
+            "MATCH_RECOGNIZE without PARTITION BY: all rows go through one task; add PARTITION BY if the pattern allows it",
+            stacklevel=5,
+        )
+        frame = projected.repartition(1).sortWithinPartitions(*_sort_columns(lowered))
+    elif ordered_by_spark:
+        cut = "rex_number"
+        number = "row_number() OVER (PARTITION BY {} ORDER BY {})".format(
+            ", ".join(map(quoted, keys)), ", ".join(_sort_texts(lowered))
+        )
+        frame = projected.withColumn(cut, F.expr(number))
+    else:
+        frame = projected.repartition(*map(quoted, keys))
+    needed = _carried(lowered, keys, projected.columns, is_ordered=not keys or ordered_by_spark)
+    if cut is not None:
+        needed.append(cut)
+    frame = frame.select(*map(quoted, needed))
+    _check_carried(frame, host, relation)
+    sample = to_arrow_schema(frame.schema).empty_table()
+    evaluator = open_evaluator(lowered.worker, settings)
+    try:
+        choice = choose_matcher(lowered.worker, sample, evaluator, settings)
+    finally:
+        evaluator.host.close()
+    task = WorkerTask(
+        sparkrex.__version__, lowered.worker, to_arrow_schema(output), settings, not keys or ordered_by_spark, cut
+    )
+    return frame.mapInArrow(task, output), choice
+
+
+def _carried(lowered: Lowered, keys: list[str], columns: list[str], *, is_ordered: bool) -> list[str]:
+    """Columns that travel to the workers: once Spark has ordered the rows, order columns only if read otherwise."""
+    if not is_ordered:
+        return list(columns)
+    from sparkrex.engine import used_columns
+
+    plan = replace(lowered.worker, order_by=(), input_columns=tuple(columns), rows_per_match=lowered.worker.rows_per_match)
+    used = set(used_columns(plan)) if plan.passed_columns() else set(used_columns(plan)) | set(keys)
+    return [name for name in columns if name in used or name in keys]
+
+
+def _sort_texts(lowered: Lowered) -> list[str]:
+    texts = []
+    for name, key in zip(lowered.order, lowered.worker.order_by, strict=True):
+        direction = "DESC" if key.is_descending else "ASC"
+        texts.append(f"{quoted(name)} {direction} NULLS {'FIRST' if key.nulls_first else 'LAST'}")
+    return texts
+
+
+def _sort_columns(lowered: Lowered) -> list[object]:
+    columns: list[object] = []
+    for name, key in zip(lowered.order, lowered.worker.order_by, strict=True):
+        column = F.col(quoted(name))
+        if key.is_descending:
+            columns.append(column.desc_nulls_first() if key.nulls_first else column.desc_nulls_last())
+        else:
+            columns.append(column.asc_nulls_first() if key.nulls_first else column.asc_nulls_last())
+    return columns
+
+
+def _output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, DataType]) -> StructType:
+    """What the workers give back."""
+    aggregates: dict[str, DataType] = {}
+    if lowered.aggregates:
+        listed = [F.expr(text).alias(name) for name, text in lowered.aggregates.items()]
+        aggregates = {field.name: field.dataType for field in projected.agg(*listed).schema}
+    plain: dict[str, DataType] = {"string": StringType(), "bigint": LongType(), "boolean": BooleanType()}
+    fields = [StructField(name, types[name]) for name in dict.fromkeys(lowered.keys)]
+    for name, origin in lowered.sources.items():
+        if origin is None:
+            kind = aggregates[name]
+        else:
+            kind = types[origin] if origin in types else plain[origin]
+        fields.append(StructField(name, kind))
+    fields += [StructField(name, types[name]) for name in lowered.worker.input_columns]
+    return StructType(fields or [StructField("rex_none", BooleanType())])
+
+
+def _check_carried(frame: DataFrame, host: SparkHost, relation: Relation) -> None:
+    """Refuse a column that Arrow cannot carry, naming it and a cast."""
+    for field in frame.schema:
+        name = field.dataType.simpleString()
+        if name.startswith("interval") and ("month" in name or "year" in name) or name == "interval":
+            raise UnsupportedError(
+                "REX301", f"a column of type {name} cannot be carried to Python workers", host.source, relation.span,
+                hint="cast it in a subquery, for example to string",
+            )
+
+
+def _select(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> DataFrame:
+    """The relation's own columns, measures computed by Spark over what the workers read."""
+    host.frames["rex_out"] = frame
+    listed = ", ".join(f"{text} AS {quoted(name)}" for name, text in lowered.outputs.items())
+    try:
+        if not listed:
+            return frame
+        return host.sql(f"{host.prefix(relation.prefix)}SELECT {listed} FROM rex_out", relation.span)
+    finally:
+        del host.frames["rex_out"]
+
+
+def physical_plan(frame: DataFrame) -> str:
+    """Spark's plan of a DataFrame as text."""
+    captured = io.StringIO()
+    with contextlib.redirect_stdout(captured):
+        frame.explain()
+    return captured.getvalue()

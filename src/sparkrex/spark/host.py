@@ -1,0 +1,146 @@
+"""Spark as the host: the SQL around the patterns, types, row-local expressions.
+
+DataFrames are given to `spark.sql` as arguments and named by common table expressions in front of the user's text, so
+nothing is registered in the session and the same code serves classic sessions and Spark Connect.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import sqlglot
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
+
+from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError, UnsupportedError, nearest
+from sparkrex.source import Source, Span
+from sparkrex.spark.lower import quoted
+from sparkrex.statement.tokens import tokenize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from sqlglot.dialects.dialect import Dialect
+
+_CODES = {
+    "TABLE_OR_VIEW_NOT_FOUND": ("REX203", "the table does not exist"),
+    "UNRESOLVED_COLUMN": ("REX201", "the column does not exist"),
+    "UNRESOLVED_ROUTINE": ("REX213", "the function does not exist"),
+    "WRONG_NUM_ARGS": ("REX213", "the function has the wrong arguments"),
+}
+
+
+class SparkHost:
+    """Runs one statement's SQL in a session."""
+
+    dialect = "spark"
+
+    def __init__(self, spark: SparkSession, source: Source, dialect: Dialect, dialect_name: str) -> None:
+        self.spark = spark
+        self.source = source
+        self.query_dialect = dialect
+        self.dialect_name = dialect_name
+        self.frames: dict[str, DataFrame] = {}
+
+    def sql(self, text: str, span: Span | None = None) -> DataFrame:
+        """A query in Spark's dialect, with every known DataFrame that it names."""
+        words = {token.text.lower() for token in tokenize(Source(text), sqlglot.Dialect.get_or_raise("spark"))}
+        named = {name: frame for name, frame in self.frames.items() if name.lower() in words}
+        arguments = {f"rex_{number}": frame for number, frame in enumerate(named.values())}
+        tables = [
+            f"{quoted(name).replace('{', '{{').replace('}', '}}')} AS (SELECT * FROM {{rex_{number}}})"
+            for number, name in enumerate(named)
+        ]
+        escaped = text.replace("{", "{{").replace("}", "}}")
+        try:
+            if not tables:
+                return self.spark.sql(text)
+            return self.spark.sql(_with_tables(escaped, tables), **arguments)
+        except PySparkException as error:
+            raise self.converted(error, span) from error
+
+    def translated(self, sql: str) -> str:
+        """SQL of the query's dialect as Spark's; unchanged if they agree."""
+        if self.dialect_name == "spark":
+            return sql
+        try:
+            (tree,) = sqlglot.parse(sql, read=self.query_dialect)
+            assert tree is not None
+            return tree.sql(dialect="spark", unsupported_level=ErrorLevel.RAISE)
+        except SqlglotError as error:
+            raise UnsupportedError(
+                "REX301", f"the SQL around MATCH_RECOGNIZE cannot be translated from {self.dialect_name} to spark",
+                self.source, Span(0, 1), notes=(str(error).split("\n")[0],),
+            ) from error
+
+    def prefix(self, text: str) -> str:
+        """A WITH clause in Spark's dialect. Only a whole statement can be translated."""
+        return re.sub(r"SELECT 1\s*\Z", "", self.translated(f"{text}SELECT 1")) if text else ""
+
+    def table_columns(self, name: str) -> frozenset[str] | None:
+        """Column names of a known DataFrame or table in lower case."""
+        for known, frame in self.frames.items():
+            if known.lower() == name.lower():
+                return frozenset(column.lower() for column in frame.columns)
+        try:
+            return frozenset(column.lower() for column in self.spark.table(quoted(name)).columns)
+        except PySparkException:
+            return None
+
+    def converted(self, error: PySparkException, span: Span | None) -> RexError:
+        """Spark's error as ours, at the place in the query that caused it."""
+        condition = error.getCondition() or ""
+        parameters = error.getMessageParameters() or {}
+        message = str(error).split("\n")[0]
+        message = re.sub(r"^\[[^\]]*\]\s*", "", message).split(" SQLSTATE")[0]
+        name = next((value.strip("`") for key, value in parameters.items() if key in _NAMES), "")
+        name = name.split(".")[-1].strip("`")
+        place = self._find(name, span)
+        if isinstance(error, ParseException):
+            return ParseError("REX101", message, self.source, place)
+        for prefix, (code, _) in _CODES.items():
+            if condition.startswith(prefix):
+                hint = nearest(name, self.frames) if code == "REX203" else None
+                return AnalysisError(code, message, self.source, place, hint=hint)
+        if isinstance(error, AnalysisException):
+            return AnalysisError("REX214", message, self.source, place)
+        return ExecutionError("REX404", message, self.source, place)
+
+    def _find(self, name: str, span: Span | None) -> Span:
+        low, high = (span.start, span.end) if span is not None else (0, len(self.source.text))
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.source.text[low:high], re.IGNORECASE) if name else None
+        if found is None:
+            return span or Span(0, min(1, len(self.source.text)))
+        return Span(low + found.start(), low + found.end())
+
+
+_NAMES = ("relationName", "objectName", "routineName", "functionName")
+
+
+def _with_tables(text: str, tables: list[str]) -> str:
+    """The query with common table expressions in front of its own."""
+    listed = ", ".join(tables)
+    found = re.match(r"\s*WITH(\s+RECURSIVE)?\s", text, re.IGNORECASE)
+    if found is None:
+        return f"WITH {listed} {text}"
+    return f"{text[: found.end()]}{listed}, {text[found.end() :]}"
+
+
+def spark_type(text: str) -> exp.DataType:
+    """sqlglot's type of a Spark type name."""
+    try:
+        return exp.DataType.build(text, dialect="spark")
+    except SqlglotError:
+        return exp.DataType.build("UNKNOWN")
+
+
+AGGREGATE_NAMES = frozenset(
+    """any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor bool_and bool_or
+    collect_list collect_set corr count count_if covar_pop covar_samp every first_value histogram_numeric kurtosis
+    last_value listagg max max_by mean median min min_by mode percentile percentile_approx percentile_cont
+    percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness
+    some std stddev stddev_pop stddev_samp string_agg sum try_avg try_sum var_pop var_samp variance""".split()
+)
+"""Spark's aggregate functions by name."""
+

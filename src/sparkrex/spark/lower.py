@@ -1,0 +1,296 @@
+"""Cut a plan between Spark and its workers.
+
+Spark evaluates what speaks of one row: keys, and every row-local part of a condition or aggregate, as columns of the
+input, and the scalar expressions of MEASURES over what the worker read from the matches. The worker combines rows.
+
+The clause is analysed twice, once with templates in Spark's SQL and once in DuckDB's, so both trees have the same shape;
+they are walked together. The result for the worker is a plan over the projected columns, like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from sparkrex.analyze.split import row_local
+from sparkrex.ir.guards import guards
+from sparkrex.ir.plan import Definition, MatchRecognize, Measure, OrderKey, PartitionKey, RowsPerMatch
+from sparkrex.ir.render import Leaf, leaves, render
+from sparkrex.ir.scalar import (
+    Aggregate,
+    Call,
+    ClassifierAt,
+    ColumnAt,
+    Expression,
+    Literal,
+    MatchNumber,
+    Target,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INPUT = "rex_in"
+MATCHED = "rex_matched"
+
+# Functions that give NULL for NULL operands: a missing target row needs no further thought.
+_STRICT = {
+    "add", "subtract", "multiply", "divide", "integer_divide", "modulo", "negate", "abs", "eq", "ne", "lt", "le", "gt",
+    "ge", "between", "not", "like", "ilike", "dpipe", "cast", "try_cast", "struct_field", "lower", "upper", "length",
+    "substring", "trim", "round", "floor", "ceil", "extract", "year", "month", "day", "hour", "minute", "second",
+}
+
+
+@dataclass(slots=True)
+class Lowered:
+    """A relation as Spark and its workers see it.
+
+    `projections` are Spark SQL by column name, over the input as `rex_in`. `worker` is the plan of the workers over
+    these columns. `outputs` are Spark SQL by output name, over the worker's columns. `aggregates` are Spark SQL of the
+    worker's aggregate measures over the projected columns, from which their types are learnt.
+    """
+
+    projections: dict[str, str]
+    keys: tuple[str, ...]
+    order: tuple[str, ...]
+    worker: MatchRecognize
+    outputs: dict[str, str]
+    sources: dict[str, str | None]
+    aggregates: dict[str, str]
+
+
+def lower(spark_plan: MatchRecognize, worker_plan: MatchRecognize, tie_break: tuple[str, ...]) -> Lowered:
+    """Cut a plan, given once with Spark's templates and once with the worker's."""
+    lowering = _Lowering()
+    keys = tuple(lowering.column(key.expression, "k") for key in spark_plan.partition_by)
+    order = [lowering.column(key.expression, "o") for key in spark_plan.order_by]
+    order_by = [
+        OrderKey(ColumnAt(Target(), name), key.is_descending, key.nulls_first, None)
+        for name, key in zip(order, spark_plan.order_by, strict=True)
+    ]
+    for name in tie_break:
+        order.append(lowering.column(ColumnAt(Target(), name), "o"))
+        order_by.append(OrderKey(ColumnAt(Target(), order[-1]), False, True, None))
+    if not spark_plan.order_by:
+        # Input order: taken before the shuffle.
+        order.append(lowering.sql("monotonically_increasing_id()", "o"))
+        order_by.append(OrderKey(ColumnAt(Target(), order[-1]), False, True, None))
+    definitions = tuple(
+        Definition(s.variable, lowering.lowered(s.condition, w.condition, is_guarded=False))
+        for s, w in zip(spark_plan.definitions, worker_plan.definitions, strict=True)
+    )
+    passed = {name: lowering.column(ColumnAt(Target(), name), "c") for name in spark_plan.passed_columns()}
+    measures, rendered = _measures(spark_plan, worker_plan, lowering)
+    shows_unmatched = spark_plan.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED
+    if shows_unmatched:
+        measures.append(Measure(MATCHED, Literal(True)))
+        rendered = [f"CASE WHEN {MATCHED} THEN {text} END" for text in rendered]
+    if not lowering.projections:
+        lowering.sql("TRUE", "c")
+    # Key columns come out under the names they went in with.
+    worker = replace(
+        worker_plan,
+        input_columns=tuple(dict.fromkeys(name for name in passed.values() if name not in keys)),
+        partition_by=tuple(PartitionKey(name, ColumnAt(Target(), name)) for name in dict.fromkeys(keys)),
+        order_by=tuple(order_by),
+        measures=tuple(measures),
+        definitions=definitions,
+        output_names=None,
+    )
+    texts = [
+        *keys, *(passed[name] for name in spark_plan.order_columns()), *rendered,
+        *(passed[name] for name in spark_plan.rest_columns()),
+    ]
+    outputs = dict(zip(spark_plan.output_columns(), texts, strict=True))
+    return Lowered(
+        lowering.projections, keys, tuple(order), worker, outputs, _sources(measures), lowering.aggregates
+    )
+
+
+def _sources(measures: list[Measure]) -> dict[str, str | None]:
+    """For each worker measure, the projected column that its type is that of, None if it is an aggregate's."""
+    sources: dict[str, str | None] = {}
+    for measure in measures:
+        match measure.expression:
+            case ColumnAt(_, column):
+                sources[measure.name] = column
+            case ClassifierAt():
+                sources[measure.name] = "string"
+            case MatchNumber():
+                sources[measure.name] = "bigint"
+            case Literal():
+                sources[measure.name] = "boolean"
+            case _:
+                sources[measure.name] = None
+    return sources
+
+
+def _measures(
+    spark_plan: MatchRecognize, worker_plan: MatchRecognize, lowering: _Lowering
+) -> tuple[list[Measure], list[str]]:
+    """What the workers read from the matches, and the measures as Spark SQL over it."""
+    names: dict[Leaf, str] = {}
+    measures: list[Measure] = []
+    rendered: list[str] = []
+    for ours, theirs in zip(spark_plan.measures, worker_plan.measures, strict=True):
+        spark_expression = lowering.without_windows(ours.expression)
+        pairs = dict(zip(leaves(ours.expression), leaves(theirs.expression), strict=True))
+        for leaf in leaves(spark_expression):
+            if leaf in names:
+                continue
+            names[leaf] = f"m{len(names)}"
+            twin = pairs.get(leaf, leaf)
+            measures.append(Measure(names[leaf], lowering.leaf(leaf, twin, names[leaf]), ours.span))
+        rendered.append(render(spark_expression, lambda leaf: f"`{names[leaf]}`"))
+    return measures, rendered
+
+
+@dataclass(slots=True)
+class _Lowering:
+    projections: dict[str, str] = field(default_factory=dict)
+    aggregates: dict[str, str] = field(default_factory=dict)
+
+    def sql(self, text: str, prefix: str) -> str:
+        """The name of the projected column with this SQL."""
+        for name, known in self.projections.items():
+            if known == text:
+                return name
+        name = f"{prefix}{len(self.projections)}"
+        self.projections[name] = text
+        return name
+
+    def column(self, expression: Expression, prefix: str) -> str:
+        """The name of the projected column of a row-local expression."""
+        return self.sql(render(expression, _input_column), prefix)
+
+    def lowered(self, ours: Expression, theirs: Expression, *, is_guarded: bool) -> Expression:
+        """The worker's expression with every row-local part replaced by a projected column."""
+        projection = row_local(ours, is_guarded=is_guarded)
+        if projection is not None:
+            name = self.column(projection.expression, "p")
+            value = ColumnAt(projection.target, name, span=theirs.span)
+            if projection.target == Target() or _is_strict(projection.expression):
+                return value
+            return self._or_missing(value, projection.expression, theirs)
+        match ours, theirs:
+            case Call(), Call():
+                operands = tuple(
+                    self.lowered(s, w, is_guarded=is_guarded or guarded)
+                    for s, w, guarded in zip(ours.operands, theirs.operands, guards(ours), strict=True)
+                )
+                return replace(theirs, operands=operands)
+            case Aggregate(), Aggregate():
+                return self._aggregate(ours, theirs)
+            case _:
+                return theirs
+
+    def _or_missing(self, value: ColumnAt, expression: Expression, theirs: Expression) -> Expression:
+        """Where there is no target row, the expression over an all-NULL row: a column of its own."""
+        null_row = render(expression, lambda leaf: f"if(false, {_input_column(leaf)}, NULL)")
+        missing = ColumnAt(Target(), self.sql(null_row, "p"), span=theirs.span)
+        exists = ColumnAt(value.target, self.sql("TRUE", "p"), span=theirs.span)
+        return Call("case", (exists, value, missing), "(CASE WHEN {0} THEN {1} ELSE {2} END)", span=theirs.span)
+
+    def _aggregate(self, ours: Aggregate, theirs: Aggregate) -> Aggregate:
+        def each(s: Expression, w: Expression) -> Expression:
+            if isinstance(s, Literal):
+                return w
+            return self.lowered(s, w, is_guarded=False)
+
+        return replace(
+            theirs,
+            arguments=tuple(each(s, w) for s, w in zip(ours.arguments, theirs.arguments, strict=True)),
+            filter=None if ours.filter is None or theirs.filter is None else each(ours.filter, theirs.filter),
+            order_by=tuple(
+                replace(w, expression=each(s.expression, w.expression))
+                for s, w in zip(ours.order_by, theirs.order_by, strict=True)
+            ),
+        )
+
+    def leaf(self, ours: Leaf, theirs: Leaf, name: str) -> Expression:
+        """The worker's reading of one leaf of a measure."""
+        match ours, theirs:
+            case ColumnAt(target), _:
+                if ours.column in self.projections:  # a window function, projected before
+                    return ours
+                return ColumnAt(target, self.column(ColumnAt(Target(), ours.column), "c"), span=ours.span)
+            case Aggregate(), Aggregate():
+                lowered = self._aggregate(ours, theirs)
+                self.aggregates[name] = self._aggregate_sql(ours, lowered)
+                return lowered
+            case _:
+                return theirs
+
+    def _aggregate_sql(self, ours: Aggregate, lowered: Aggregate) -> str:
+        """SQL with the aggregate's type, over the projected columns. NULL stands for what only the match knows."""
+
+        def leaf(node: Leaf) -> str:
+            match node:
+                case ColumnAt(_, column):
+                    return f"`{column}`"
+                case ClassifierAt():
+                    return "CAST(NULL AS STRING)"
+                case _:
+                    return "CAST(NULL AS BIGINT)"
+
+        pairs = zip(ours.arguments, lowered.arguments, strict=True)
+        arguments = [render(self._retold(s, w), leaf) for s, w in pairs]
+        match ours.function:
+            case "count" | "count_if":
+                return "count(1)"
+            case "array_agg":
+                return f"collect_list({arguments[0]})"
+            case "string_agg":
+                return "max('')"
+            case "map_agg":
+                return f"map_from_entries(collect_list(struct({arguments[0]}, {arguments[1]})))"
+            case "min_by" | "max_by" if len(arguments) == 3:
+                return f"collect_list({arguments[0]})"
+            case _:
+                return ours.template.format(*arguments)
+
+    def _retold(self, ours: Expression, lowered: Expression) -> Expression:
+        """An argument in Spark's SQL over projected columns."""
+        if isinstance(lowered, ColumnAt | ClassifierAt | MatchNumber | Literal):
+            return lowered
+        if isinstance(ours, Call) and isinstance(lowered, Call) and len(ours.operands) == len(lowered.operands):
+            pairs = zip(ours.operands, lowered.operands, strict=True)
+            return replace(ours, operands=tuple(self._retold(s, w) for s, w in pairs))
+        return lowered
+
+    def without_windows(self, expression: Expression) -> Expression:
+        """Window functions replaced by projected columns: they see the input, not the matches."""
+        match expression:
+            case Call(function="window"):
+                targets = [node.target for node in walk(expression) if isinstance(node, ColumnAt)]
+                text = render(_at_input(expression), _input_column)
+                return ColumnAt(targets[0] if targets else Target(), self.sql(text, "p"), span=expression.span)
+            case Call(operands=operands):
+                return replace(expression, operands=tuple(self.without_windows(part) for part in operands))
+            case _:
+                return expression
+
+
+def _at_input(expression: Call) -> Call:
+    from sparkrex.analyze.split import at_current_row
+
+    plain = at_current_row(expression)
+    assert isinstance(plain, Call)
+    return plain
+
+
+def _is_strict(expression: Expression) -> bool:
+    return all(node.function in _STRICT for node in walk(expression) if isinstance(node, Call))
+
+
+def _input_column(leaf: Leaf) -> str:
+    assert isinstance(leaf, ColumnAt), "only columns are row-local"
+    return f"{INPUT}.{quoted(leaf.column)}"
+
+
+def quoted(name: str) -> str:
+    """A Spark identifier."""
+    return "`" + name.replace("`", "``") + "`"
+
+

@@ -1,0 +1,359 @@
+"""Deliberate faults of the engine: each puts one typical mistake into it while its context is open.
+
+Faults are patched into Python functions. The search kernel is compiled; the two faults inside it run its plain Python
+twin (`py_func`), which is the same code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex import engine
+from sparkrex.analyze.split import reach
+from sparkrex.columns.arrange import SortKey, arrange
+from sparkrex.columns.gather import shifted_positions
+from sparkrex.columns.values import plain
+from sparkrex.ir.plan import SkipTo
+from sparkrex.ir.row_pattern import (
+    Alternation,
+    Anchor,
+    AnchorKind,
+    Concatenation,
+    Empty,
+    Exclusion,
+    Permutation,
+    Quantified,
+)
+from sparkrex.ir.scalar import Aggregate, ClassifierAt, ColumnAt, Semantics
+from sparkrex.kernels import backtrack as kernel
+from sparkrex.kernels.machine import extend_path, holds
+from sparkrex.physical import aggregation, output, reading
+from sparkrex.physical.rows import backtrack, bitmaps, interpreter, program
+from sparkrex.physical.rows.frame import hold_back
+from sparkrex.planner import choose_matcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from numpy.typing import NDArray
+
+    from sparkrex.columns.arrange import Arrangement
+    from sparkrex.ir.row_pattern import RowPattern
+    from sparkrex.ir.scalar import Target
+    from sparkrex.physical.contract import Matches
+    from sparkrex.physical.reading import MatchReader, Viewpoints
+    from sparkrex.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is done wrong, in words, and how to do it. Queries without `needs`, a regular expression, cannot show it."""
+
+    name: str
+    inject: Callable[[], AbstractContextManager[Any]]
+    needs: str = ""
+
+
+# Faults of the pattern compiler: it is handed another pattern.
+
+
+def _with_patterns_changed(change: Callable[[RowPattern], RowPattern]) -> AbstractContextManager[Any]:
+    def compiled(pattern: RowPattern, source: Source) -> program.Program:
+        return program.compile_pattern(_rewritten(pattern, change), source)
+
+    return mock.patch.object(choose_matcher, "compile_pattern", compiled)
+
+
+def _rewritten(pattern: RowPattern, change: Callable[[RowPattern], RowPattern]) -> RowPattern:
+    match pattern:
+        case Concatenation(items) | Permutation(items):
+            pattern = replace(pattern, items=tuple(_rewritten(item, change) for item in items))
+        case Alternation(options):
+            pattern = replace(pattern, options=tuple(_rewritten(option, change) for option in options))
+        case Quantified(body) | Exclusion(body):
+            pattern = replace(pattern, body=_rewritten(body, change))
+        case _:
+            pass
+    return change(pattern)
+
+
+def _last_option_first(pattern: RowPattern) -> RowPattern:
+    return replace(pattern, options=pattern.options[::-1]) if isinstance(pattern, Alternation) else pattern
+
+
+def _greed_swapped(pattern: RowPattern) -> RowPattern:
+    return replace(pattern, is_greedy=not pattern.is_greedy) if isinstance(pattern, Quantified) else pattern
+
+
+def _permuted_backwards(pattern: RowPattern) -> RowPattern:
+    return replace(pattern, items=pattern.items[::-1]) if isinstance(pattern, Permutation) else pattern
+
+
+def _nothing_excluded(pattern: RowPattern) -> RowPattern:
+    return pattern.body if isinstance(pattern, Exclusion) else pattern
+
+
+def _no_start_anchor(pattern: RowPattern) -> RowPattern:
+    return Empty() if isinstance(pattern, Anchor) and pattern.kind is AnchorKind.START else pattern
+
+
+def _one_iteration_less(pattern: RowPattern) -> RowPattern:
+    if isinstance(pattern, Quantified) and pattern.maximum is not None and pattern.maximum > max(1, pattern.minimum):
+        return replace(pattern, maximum=pattern.maximum - 1)
+    return pattern
+
+
+# Faults of conditions
+
+
+def _shifts_leave_partitions(goes_wrong: Callable[[int], bool]) -> AbstractContextManager[Any]:
+    def shifted(offsets: NDArray[np.int64], n_rows: int, shift: int) -> NDArray[np.int64]:
+        return shifted_positions(np.array([0, n_rows]) if goes_wrong(shift) else offsets, n_rows, shift)
+
+    return mock.patch.object(bitmaps, "shifted_positions", shifted)
+
+
+def _null_holds() -> AbstractContextManager[Any]:
+    return mock.patch.object(bitmaps, "plain", lambda values: plain(values).fill_null(True))
+
+
+def _context_failures_remembered() -> AbstractContextManager[Any]:
+    return mock.patch.object(backtrack, "context_level", lambda _: 0)
+
+
+@contextmanager
+def _accumulators_not_restored() -> Iterator[None]:
+    latest: list[NDArray[Any]] = []
+
+    def extend(path: Any, columns: Any, row: int, position: int, start: int, variable: int) -> int:
+        accumulators = path[6:10]
+        if position > start and latest:
+            # As if one accumulator served the whole search: refused rows and abandoned ways stay in it.
+            for accumulator, values in zip(accumulators, latest, strict=True):
+                accumulator[:, position - 1] = values
+        result: int = extend_path(path, columns, row, position, start, variable)
+        latest[:] = [accumulator[:, position].copy() for accumulator in accumulators]
+        return result
+
+    with _in_plain_python(), mock.patch.object(kernel, "extend_path", extend):
+        yield
+
+
+@contextmanager
+def _tested_row_not_aggregated() -> Iterator[None]:
+    def tested(*arguments: Any) -> int:
+        path, start, low, position = arguments[8], arguments[13], arguments[14], arguments[16]
+        accumulators = path[6:10]
+        kept = [accumulator[:, position].copy() for accumulator in accumulators]
+        for accumulator in accumulators:
+            accumulator[:, position] = 0 if position == start - low else accumulator[:, position - 1]
+        result: int = holds(*arguments)
+        for accumulator, values in zip(accumulators, kept, strict=True):
+            accumulator[:, position] = values
+        return result
+
+    with _in_plain_python(), mock.patch.object(kernel, "holds", tested):
+        yield
+
+
+def _in_plain_python() -> AbstractContextManager[Any]:
+    return mock.patch.object(kernel, "search", kernel.search.py_func)
+
+
+# Faults of the search's order
+
+
+def _skip_taken_as(given: SkipTo, taken: int) -> AbstractContextManager[Any]:
+    return mock.patch.dict(backtrack._SKIP_MODES, {given: taken})
+
+
+def _matches_changed(change: Callable[[Matches, Arrangement], Matches]) -> AbstractContextManager[Any]:
+    correct = engine.find_matches
+
+    def find(plan: Any, table: pa.Table, arrangement: Arrangement, choice: Any, settings: Any) -> Matches:
+        return change(correct(plan, table, arrangement, choice, settings), arrangement)
+
+    return mock.patch.object(engine, "find_matches", find)
+
+
+def _empty_matches_not_numbered(matches: Matches, arrangement: Arrangement) -> Matches:
+    partition = np.searchsorted(arrangement.offsets, matches.start, side="right")
+    is_empty = matches.start == matches.end
+    before = [int((is_empty[:index] & (partition[:index] == partition[index])).sum()) for index in range(len(matches))]
+    return dataclasses.replace(matches, number=matches.number - np.array(before, np.int64))
+
+
+def _numbers_go_on(matches: Matches, arrangement: Arrangement) -> Matches:
+    del arrangement
+    return dataclasses.replace(matches, number=np.arange(1, len(matches) + 1))
+
+
+def _nulls_at_the_other_end() -> AbstractContextManager[Any]:
+    def key(values: pa.ChunkedArray, is_descending: bool, nulls_first: bool) -> SortKey:
+        return SortKey(values, is_descending, not nulls_first)
+
+    return mock.patch.object(engine, "SortKey", key)
+
+
+def _ties_turned_round() -> AbstractContextManager[Any]:
+    def arranged(partition_by: Any, order_by: Any, n_rows: int) -> Arrangement:
+        place = pa.chunked_array([pa.array(range(n_rows), pa.int64())])
+        return arrange(partition_by, [*order_by, SortKey(place, True, False)], n_rows)
+
+    return mock.patch.object(engine, "arrange", arranged)
+
+
+# Faults of measures and output
+
+
+def _aggregates_see(semantics: Semantics) -> AbstractContextManager[Any]:
+    correct = reading.MatchReader._aggregate
+
+    def aggregated(self: MatchReader, node: Aggregate, views: Viewpoints) -> pa.ChunkedArray:
+        return correct(self, replace(node, semantics=semantics), views)
+
+    return mock.patch.object(reading.MatchReader, "_aggregate", aggregated)
+
+
+def _navigation_sees(semantics: Semantics) -> AbstractContextManager[Any]:
+    correct = reading.MatchReader._positions
+
+    def positions(self: MatchReader, target: Target, views: Viewpoints) -> NDArray[np.int64]:
+        return correct(self, replace(target, semantics=semantics), views)
+
+    return mock.patch.object(reading.MatchReader, "_positions", positions)
+
+
+def _measures_leave_partitions() -> AbstractContextManager[Any]:
+    def bounds(self: MatchReader) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        n_matches = len(self.matches)
+        return np.zeros(n_matches, np.int64), np.full(n_matches, self.arrangement.n_rows)
+
+    return mock.patch.object(reading.MatchReader, "_bounds", property(bounds))
+
+
+def _excluded_rows_not_aggregated() -> AbstractContextManager[Any]:
+    correct = aggregation._takes_part
+
+    def takes_part(reader: MatchReader, node: Aggregate) -> NDArray[np.bool_]:
+        is_shown: NDArray[np.bool_] = reader.matches.labels % 2 == 0
+        return correct(reader, node) & is_shown
+
+    return mock.patch.object(aggregation, "_takes_part", takes_part)
+
+
+def _classifier_of_the_first_row() -> AbstractContextManager[Any]:
+    correct = reading.MatchReader._classifiers
+
+    def classifiers(self: MatchReader, positions: NDArray[np.int64], views: Viewpoints) -> pa.ChunkedArray:
+        return correct(self, np.where(positions < 0, -1, self.matches.start[views.match]), views)
+
+    return mock.patch.object(reading.MatchReader, "_classifiers", classifiers)
+
+
+def _null_classifier_counts() -> AbstractContextManager[Any]:
+    correct = reading.MatchReader.leaf
+
+    def leaf(self: MatchReader, node: Any, views: Viewpoints) -> pa.ChunkedArray:
+        values = correct(self, node, views)
+        return values.fill_null("") if isinstance(node, ClassifierAt) else values
+
+    return mock.patch.object(reading.MatchReader, "leaf", leaf)
+
+
+def _unmatched_rows_repeated() -> AbstractContextManager[Any]:
+    def unmatched(reader: MatchReader) -> NDArray[np.int64]:
+        # Rows inside a match begin none, which does not make them unmatched.
+        return np.setdiff1d(np.arange(reader.arrangement.n_rows), reader.matches.start)
+
+    return mock.patch.object(output, "_unmatched", unmatched)
+
+
+def _empty_match_counts_its_row() -> AbstractContextManager[Any]:
+    correct = reading.MatchReader.leaf
+
+    def leaf(self: MatchReader, node: Any, views: Viewpoints) -> pa.ChunkedArray:
+        values = correct(self, node, views)
+        if not isinstance(node, ColumnAt) or node.target.variables is not None or node.target.shift:
+            return values
+        here = self.table.column(node.column).take(
+            pa.array(self.arrangement.input_rows(self.matches.start[views.match]))
+        )
+        is_empty = pa.array(views.mapped_row < 0)
+        return pa.chunked_array([pa.compute.if_else(is_empty, here.combine_chunks(), values.combine_chunks())])
+
+    return mock.patch.object(reading.MatchReader, "leaf", leaf)
+
+
+# Faults of feeding in chunks
+
+
+@contextmanager
+def _held_back(changes: dict[str, int]) -> Iterator[None]:
+    def held(state: Any, frame: Any, next_start: int, next_number: int, reach_back: int, settings: Any) -> None:
+        hold_back(
+            state, frame, next_start, changes.get("next_number", next_number), changes.get("reach_back", reach_back),
+            settings,
+        )
+
+    with ExitStack() as stack:
+        for module in (backtrack, interpreter):
+            stack.enter_context(mock.patch.object(module, "hold_back", held))
+        yield
+
+
+def _no_lookahead() -> AbstractContextManager[Any]:
+    return mock.patch.object(choose_matcher, "reach", lambda plan: (reach(plan)[0], 0))
+
+
+_AGGREGATE_IN_DEFINE = "DEFINE.*(sum|count|avg|min|max)"
+
+FAULTS = (
+    Fault("lost preferment: the last option of an alternation is tried first",
+          lambda: _with_patterns_changed(_last_option_first), r"PATTERN .*\|"),
+    Fault("greedy and reluctant are swapped", lambda: _with_patterns_changed(_greed_swapped)),
+    Fault("PERMUTE prefers the reverse order", lambda: _with_patterns_changed(_permuted_backwards), "PERMUTE"),
+    Fault("an upper bound is one too low", lambda: _with_patterns_changed(_one_iteration_less)),
+    Fault("^ holds anywhere", lambda: _with_patterns_changed(_no_start_anchor), r"\^"),
+    Fault("excluded rows are shown", lambda: _with_patterns_changed(_nothing_excluded), "{-"),
+    Fault("PREV in DEFINE reads the partition before",
+          lambda: _shifts_leave_partitions(lambda shift: shift < 0), "PARTITION.*DEFINE.*PREV"),
+    Fault("NEXT in DEFINE reads the partition behind",
+          lambda: _shifts_leave_partitions(lambda shift: shift > 0), "PARTITION.*DEFINE.*NEXT"),
+    Fault("PREV and NEXT in MEASURES leave the partition",
+          _measures_leave_partitions, "PARTITION.*MEASURES.*(PREV|NEXT)"),
+    Fault("a NULL condition holds", _null_holds),
+    Fault("failures are remembered although the condition reads the match", _context_failures_remembered, "DEFINE"),
+    Fault("an aggregate in DEFINE is not restored when a row is refused",
+          _accumulators_not_restored, _AGGREGATE_IN_DEFINE),
+    Fault("an aggregate in DEFINE leaves out the row under test", _tested_row_not_aggregated, _AGGREGATE_IN_DEFINE),
+    Fault("SKIP TO NEXT ROW goes past the last row",
+          lambda: _skip_taken_as(SkipTo.NEXT_ROW, kernel.PAST_LAST_ROW), "SKIP TO NEXT"),
+    Fault("SKIP TO FIRST goes to the last", lambda: _skip_taken_as(SkipTo.FIRST, kernel.TO_LAST), "SKIP TO FIRST"),
+    Fault("empty matches take no number", lambda: _matches_changed(_empty_matches_not_numbered), "MATCH_NUMBER"),
+    Fault("match numbers go on in the next partition",
+          lambda: _matches_changed(_numbers_go_on), "PARTITION.*MATCH_NUMBER"),
+    Fault("NULLs are ordered at the other end", _nulls_at_the_other_end, "ORDER BY"),
+    Fault("ties are ordered against the input", _ties_turned_round),
+    Fault("RUNNING aggregates are final", lambda: _aggregates_see(Semantics.FINAL)),
+    Fault("FINAL aggregates are running", lambda: _aggregates_see(Semantics.RUNNING), "FINAL"),
+    Fault("RUNNING navigation is final", lambda: _navigation_sees(Semantics.FINAL)),
+    Fault("FINAL navigation is running", lambda: _navigation_sees(Semantics.RUNNING), "FINAL"),
+    Fault("excluded rows are left out of aggregates",
+          _excluded_rows_not_aggregated, "MEASURES.*(sum|count|avg|min|max|agg).*{-"),
+    Fault("CLASSIFIER is that of the match's first row", _classifier_of_the_first_row, "CLASSIFIER"),
+    Fault("the classifier of a row outside the match is not NULL", _null_classifier_counts, "CLASSIFIER"),
+    Fault("rows inside a match are also shown as unmatched", _unmatched_rows_repeated, "UNMATCHED"),
+    Fault("columns of an empty match are those of its row", _empty_match_counts_its_row),
+    Fault("in chunks: rows that PREV reads are not held back", lambda: _held_back({"reach_back": 0}), "DEFINE.*PREV"),
+    Fault("in chunks: rows that NEXT reads are not waited for", _no_lookahead, "DEFINE.*NEXT"),
+    Fault("in chunks: match numbers begin again", lambda: _held_back({"next_number": 1}), "MATCH_NUMBER"),
+)
