@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CASES = Path(__file__).parent / "cases"
 
-_HEADER_KEYS = ("title", "tags", "source", "derivation", "dialect", "order", "oracle", "ties", "settings")
+_HEADER_KEYS = ("title", "tags", "source", "derivation", "dialect", "order", "oracle", "spark", "ties", "settings")
 _SECTION = re.compile(r"-- (?:(?P<table>table) +(?P<name>\S+)|(?P<plain>query|result|error))\s*\Z")
 _ERROR = re.compile(r"(?P<code>REX\d{3})(?: at (?P<line>\d+):(?P<column>\d+))?\Z")
 
@@ -56,6 +56,7 @@ class Case:
     dialect: str
     is_ordered: bool
     no_oracle_because: str | None
+    no_spark_because: str | None
     has_ties: bool
     settings: tuple[tuple[str, Any], ...]
     tables: tuple[Table, ...]
@@ -141,7 +142,8 @@ def parse(text: str, path: Path = Path("text.case")) -> Case:
         derivation=header.get("derivation"),
         dialect=header.get("dialect", "spark"),
         is_ordered=_one_of(header, "order", ("exact", "any"), where) == "exact",
-        no_oracle_because=_no_oracle(header, where),
+        no_oracle_because=_refusal(header, "oracle", where),
+        no_spark_because=_refusal(header, "spark", where),
         has_ties=_one_of(header, "ties", ("no", "yes"), where) == "yes",
         settings=_settings(header, where),
         tables=tuple(tables),
@@ -183,13 +185,14 @@ def _one_of(header: dict[str, str], key: str, allowed: tuple[str, ...], where: s
     return value
 
 
-def _no_oracle(header: dict[str, str], where: str) -> str | None:
-    value = header.get("oracle")
+def _refusal(header: dict[str, str], key: str, where: str) -> str | None:
+    """Why the case does not run there, None if it does."""
+    value = header.get(key)
     if value is None:
         return None
     answer, _, reason = value.partition(",")
     if answer.strip() != "no" or not reason.strip():
-        raise CaseError(where, 1, f"oracle reads 'no, because ...', not {value!r}")
+        raise CaseError(where, 1, f"{key} reads 'no, because ...', not {value!r}")
     return reason.strip()
 
 

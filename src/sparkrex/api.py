@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sparkrex.engine import ParsedQuery
-    from sparkrex.explain import Explanation
+    from sparkrex.explanation import Explanation
 
 _CLAUSE_TABLE = "rex_input"
 
@@ -45,11 +45,13 @@ class CompiledQuery:
         """The result of an in-memory query as a stream of record batches."""
         return self(tables, **named).to_reader()
 
-    def explain(self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object) -> Explanation:
+    def explain(
+        self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object
+    ) -> Explanation:
         """The plan over these tables, with Spark's own plan under it if Spark is involved."""
         from sparkrex.columns.inputs import is_spark
         from sparkrex.engine import explain_query, name_tables
-        from sparkrex.explain import explain_plans
+        from sparkrex.explanation import explain_plans
 
         everything = name_tables(tables, named)
         statement = self._parsed.statement
@@ -108,19 +110,27 @@ def explain(
 def match(
     clause: str, /, *, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
 ) -> Callable[[Any], Any]:
-    """A function from a table or Spark DataFrame to its matches; `clause` is what stands between MATCH_RECOGNIZE's parentheses.
+    """A function from a table or Spark DataFrame to its matches; `clause` stands between MATCH_RECOGNIZE's parentheses.
 
     >>> import pyarrow as pa, sparkrex as rex
     >>> rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)")(pa.table({"x": [1, 2, 3]})).to_pylist()
     [{'n': 3}]
     """
-    compiled = compile(f"SELECT * FROM {_CLAUSE_TABLE} MATCH_RECOGNIZE ({clause}\n)", dialect=dialect, settings=settings)
+    text = f"SELECT * FROM {_CLAUSE_TABLE} MATCH_RECOGNIZE ({clause}\n)"
+    compiled = compile(text, dialect=dialect, settings=settings)
 
     def matched(table: Any) -> Any:
         """The matches in one table."""
         return compiled({_CLAUSE_TABLE: table})
 
     return matched
+
+
+def register(spark: Any, name: str = "match_recognize") -> None:
+    """Register the table function `name(TABLE(t), 'clause')` in a Spark session, for clients that have SQL only."""
+    from sparkrex.spark.table_function import register as register_function
+
+    register_function(spark, name)
 
 
 def _refuse_planner(planner: str | None) -> None:

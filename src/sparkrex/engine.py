@@ -81,7 +81,9 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
         host.close()
 
 
-def explain_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> list[tuple[MatchRecognize, Choice]]:
+def explain_query(
+    query: ParsedQuery, tables: Mapping[str, object], settings: Settings
+) -> list[tuple[MatchRecognize, Choice]]:
     """Plan and matcher of every relation. Relations that others read are run to know their columns."""
     host = _open_host(query, tables, settings)
     try:
@@ -150,7 +152,8 @@ def _quoted(name: str) -> str:
 
 def used_columns(plan: MatchRecognize) -> list[str]:
     """Input columns that the plan reads or passes on, in input order; the first one if it needs none, to count rows."""
-    expressions: list[Expression] = [key.expression for key in (*plan.partition_by, *plan.order_by)]
+    expressions: list[Expression] = [key.expression for key in plan.partition_by]
+    expressions += [key.expression for key in plan.order_by]
     expressions += [measure.expression for measure in plan.measures]
     expressions += [definition.condition for definition in plan.definitions]
     used = {node.column for expression in expressions for node in walk(expression) if isinstance(node, ColumnAt)}
@@ -187,7 +190,8 @@ def _row_values(expressions: list[Expression], table: pa.Table, evaluator: Evalu
     names = {name: f"c{number}" for number, name in enumerate(table.column_names)}
     computed = [e for e in expressions if not isinstance(e, ColumnAt)]
     texts = [
-        render(e, lambda leaf: f"rex_rows.{names[leaf.column]}" if isinstance(leaf, ColumnAt) else "NULL") for e in computed
+        render(e, lambda leaf: f"rex_rows.{names[leaf.column]}" if isinstance(leaf, ColumnAt) else "NULL")
+        for e in computed
     ]
     renamed = table.rename_columns(list(names.values()))
     results = iter(evaluator.evaluate(texts, renamed, [e.span for e in computed], reads_relation=True))

@@ -178,8 +178,8 @@ def _skip_taken_as(given: SkipTo, taken: int) -> AbstractContextManager[Any]:
 def _matches_changed(change: Callable[[Matches, Arrangement], Matches]) -> AbstractContextManager[Any]:
     correct = engine.find_matches
 
-    def find(plan: Any, table: pa.Table, arrangement: Arrangement, choice: Any, settings: Any) -> Matches:
-        return change(correct(plan, table, arrangement, choice, settings), arrangement)
+    def find(plan: Any, table: pa.Table, arrangement: Arrangement, choice: Any) -> Matches:
+        return change(correct(plan, table, arrangement, choice), arrangement)
 
     return mock.patch.object(engine, "find_matches", find)
 

@@ -102,7 +102,7 @@ def _against_oracle(
         # Skipping failed after a match, so there is at least one.
         n_matches = 1
     if expected is not None:
-        differences += expected.differences(engine, "engine")
+        differences = expected.differences(engine, "engine") + differences
     return Outcome(
         n_matches=n_matches,
         has_empty_match=has_empty_match,

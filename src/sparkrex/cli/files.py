@@ -66,7 +66,7 @@ def open_table(table: TableFile) -> Any:
 
     paths: Any = table.path
     if glob.has_magic(paths):
-        paths = sorted(glob.glob(paths))
+        paths = sorted(glob.glob(paths))  # noqa: PTH207  the pattern may be absolute, which Path.glob refuses
     if not paths or (isinstance(paths, str) and not Path(paths).exists()):
         raise rex.ExecutionError("REX407", f"table {table.name}: there is no file {table.path}", None, None)
     kind: Any = table.format

@@ -21,39 +21,39 @@ class Progress:
 
     def __init__(self, stream: TextIO) -> None:
         self.seconds: dict[str, float] = {}
-        self._terminal: TextIO | None = None
-        if stream.isatty():
-            # A descriptor of our own: while Spark starts, standard error belongs to its log.
-            self._terminal = os.fdopen(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors="replace")
+        self._stream = stream
 
     @contextmanager
     def stage(self, name: str, detail: Callable[[], str] = lambda: "") -> Iterator[None]:
         """Time what runs inside; `detail` says how far it is and is called from another thread."""
         start = time.perf_counter()
         done = threading.Event()
-        artist = threading.Thread(target=self._draw, args=(name, detail, start, done), daemon=True)
-        if self._terminal is not None:
+        artist: threading.Thread | None = None
+        if self._stream.isatty():
+            # A descriptor of its own: while Spark starts, standard error belongs to Spark's log.
+            terminal = os.fdopen(os.dup(self._stream.fileno()), "w", encoding=self._stream.encoding, errors="replace")
+            artist = threading.Thread(target=_draw, args=(terminal, name, detail, start, done), daemon=True)
             artist.start()
         try:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-            if self._terminal is not None:
+            if artist is not None:
                 done.set()
                 artist.join()
-
-    def _draw(self, name: str, detail: Callable[[], str], start: float, done: threading.Event) -> None:
-        assert self._terminal is not None
-        for wheel in itertools.cycle("|/-\\"):
-            parts = [wheel, name, f"{time.perf_counter() - start:.1f} s", detail()]
-            self._terminal.write(_ERASED + "  ".join(filter(None, parts)))
-            self._terminal.flush()
-            if done.wait(_REDRAWN_EVERY):
-                break
-        self._terminal.write(_ERASED)
-        self._terminal.flush()
 
     def summary(self) -> str:
         """`read 0.02 s, plan 0.10 s, ...; 1.30 s in all`."""
         stages = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in self.seconds.items())
         return f"{stages}; {sum(self.seconds.values()):.2f} s in all"
+
+
+def _draw(terminal: TextIO, name: str, detail: Callable[[], str], start: float, done: threading.Event) -> None:
+    with terminal:
+        for wheel in itertools.cycle("|/-\\"):
+            parts = [wheel, name, f"{time.perf_counter() - start:.1f} s", detail()]
+            terminal.write(_ERASED + "  ".join(filter(None, parts)))
+            terminal.flush()
+            if done.wait(_REDRAWN_EVERY):
+                break
+        terminal.write(_ERASED)

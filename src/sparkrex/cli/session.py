@@ -73,6 +73,7 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
     Its time zone is that of our settings, so that a query gives one answer in memory and on Spark.
     """
     try:
+        from pyspark.logger import PySparkLogger
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise UsageError("--master and --remote need pyspark: pip install 'sparkrex[spark]'") from error
@@ -80,6 +81,9 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
     if url.startswith("local"):
         # Workers on this machine would otherwise use whatever `python3` is.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        # They print every error of Spark's, with its Java stack, also those that are shown as ours.
+        PySparkLogger.getLogger(name).disabled = True
     builder = SparkSession.builder.appName("rex").config("spark.sql.session.timeZone", time_zone)
     builder = builder.remote(url) if arguments.remote else builder.master(url)
     builder = builder.config("spark.ui.showConsoleProgress", "false")

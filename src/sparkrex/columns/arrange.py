@@ -8,11 +8,13 @@ every number, -0.0 equals 0.0, strings compare by their UTF-8 bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from sparkrex.columns.values import numpy_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +47,7 @@ class Arrangement:
 def arrange(partition_by: Sequence[pa.ChunkedArray], order_by: Sequence[SortKey], n_rows: int) -> Arrangement:
     """Order and partitions of `n_rows` rows."""
     groups = _groups(partition_by, n_rows)
-    keys: list[NDArray[np.generic]] = []
+    keys: list[NDArray[Any]] = []
     for key in order_by:
         keys += _sortable(key)
     sorting = [*keys] if groups is None else [groups, *keys]
@@ -89,17 +91,17 @@ def key_codes(values: pa.ChunkedArray) -> NDArray[np.int64]:
     encoded = pc.dictionary_encode(encoded, null_encoding="encode")
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    return numpy_of(encoded.indices).astype(np.int64, copy=False)
 
 
-def _sortable(key: SortKey) -> list[NDArray[np.generic]]:
+def _sortable(key: SortKey) -> list[NDArray[Any]]:
     """Arrays that sort ascending as the key does: NULLs first or last by an array of their own, if there are any."""
     values = key.values.combine_chunks() if isinstance(key.values, pa.ChunkedArray) else key.values
     if isinstance(values, pa.ChunkedArray):
         values = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
-    result: list[NDArray[np.generic]] = []
+    result: list[NDArray[Any]] = []
     if values.null_count:
-        is_null = values.is_null().to_numpy(zero_copy_only=False)
+        is_null = numpy_of(values.is_null())
         result.append((~is_null if key.nulls_first else is_null).astype(np.int8))
     array = _comparable(values)
     if key.is_descending:
@@ -115,23 +117,23 @@ def _sortable(key: SortKey) -> list[NDArray[np.generic]]:
     return result
 
 
-def _comparable(values: pa.Array) -> NDArray[np.generic]:
+def _comparable(values: pa.Array) -> NDArray[Any]:
     """A NumPy array that compares as the values do; NULL rows hold anything fixed."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         values = values.cast(kind.value_type)
         kind = values.type
     if pa.types.is_boolean(kind):
-        return pc.fill_null(values, False).to_numpy(zero_copy_only=False).astype(np.int8)
+        return numpy_of(pc.fill_null(values, False)).astype(np.int8)
     if pa.types.is_floating(kind):
-        return pc.fill_null(values.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False) + 0.0
+        return numpy_of(pc.fill_null(values.cast(pa.float64()), 0.0)) + 0.0
     if pa.types.is_unsigned_integer(kind) and kind.bit_width == 64:
-        return pc.fill_null(values, 0).to_numpy(zero_copy_only=False)
+        return numpy_of(pc.fill_null(values, 0))
     if pa.types.is_integer(kind):
-        return pc.fill_null(values.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        return numpy_of(pc.fill_null(values.cast(pa.int64()), 0))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind):
         width = pa.int32() if kind.bit_width == 32 else pa.int64()
-        return pc.fill_null(values.view(width).cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        return numpy_of(pc.fill_null(values.view(width).cast(pa.int64()), 0))
     if pa.types.is_null(kind):
         return np.zeros(len(values), np.int8)
     return _ranks(values)
@@ -143,11 +145,12 @@ def _ranks(values: pa.Array) -> NDArray[np.int64]:
     if pa.types.is_nested(kind):
         return _nested_ranks(values)
     encoded = values.dictionary_encode()
-    order = pc.array_sort_indices(encoded.dictionary).to_numpy(zero_copy_only=False)
+    order = numpy_of(pc.array_sort_indices(encoded.dictionary))
     ranks = np.empty(len(order) + 1, np.int64)
     ranks[order] = np.arange(len(order))
     ranks[-1] = 0
-    return ranks[pc.fill_null(encoded.indices.cast(pa.int64()), len(order)).to_numpy(zero_copy_only=False)]
+    row_ranks: NDArray[np.int64] = ranks[numpy_of(pc.fill_null(encoded.indices.cast(pa.int64()), len(order)))]
+    return row_ranks
 
 
 def _nested_ranks(values: pa.Array) -> NDArray[np.int64]:
@@ -168,7 +171,7 @@ def _nested_key(value: object) -> tuple[object, ...]:
     return (0, value)
 
 
-def _is_sorted(keys: list[NDArray[np.generic]]) -> bool:
+def _is_sorted(keys: list[NDArray[Any]]) -> bool:
     """Whether the rows are in order already: one pass per key over the rows that earlier keys leave tied."""
     tied: NDArray[np.bool_] | None = None
     for key in keys:

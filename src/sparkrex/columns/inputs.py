@@ -11,9 +11,9 @@ import pyarrow as pa
 from sparkrex.errors import ExecutionError
 
 if TYPE_CHECKING:
-    import pyarrow.dataset
+    from pyarrow.dataset import Dataset
 
-ArrowInput: TypeAlias = "pa.Table | pyarrow.dataset.Dataset"
+ArrowInput: TypeAlias = "pa.Table | Dataset"
 
 
 def is_table(value: object) -> bool:
@@ -25,7 +25,9 @@ def is_table(value: object) -> bool:
 
 def is_spark(value: object) -> bool:
     """Whether the value is a Spark DataFrame, classic or Connect, told without importing pyspark."""
-    return any(kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame" for kind in type(value).__mro__)
+    return any(
+        kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame" for kind in type(value).__mro__
+    )
 
 
 def to_arrow(name: str, value: object) -> ArrowInput:
@@ -60,7 +62,9 @@ def _library(value: object) -> str:
 def _open_path(name: str, path: str) -> ArrowInput:
     import pyarrow.dataset as ds
 
-    files: Any = sorted(glob.glob(path)) if any(letter in path for letter in "*?[") else path
+    files: Any = path
+    if any(letter in path for letter in "*?["):
+        files = sorted(glob.glob(path))  # noqa: PTH207  the pattern may be absolute, which Path.glob refuses
     if not files or (isinstance(files, str) and not Path(files).exists()):
         raise ExecutionError("REX407", f"table {name}: there is no file {path}", None, None)
     suffix = Path(path).suffix.lower()

@@ -7,7 +7,7 @@ be compared if their kinds agree.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -62,29 +62,35 @@ def plain(values: pa.ChunkedArray | pa.Array) -> pa.Array:
     return values
 
 
+def numpy_of(values: pa.Array) -> NDArray[Any]:
+    """The array in NumPy, copied only where it must be."""
+    array: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return array
+
+
 def nulls_of(values: pa.Array) -> NDArray[np.uint8]:
     """1 where the value is NULL."""
     if values.null_count == 0:
         return np.zeros(len(values), np.uint8)
-    return values.is_null().to_numpy(zero_copy_only=False).astype(np.uint8)
+    return numpy_of(values.is_null()).astype(np.uint8)
 
 
 def floats_of(values: pa.Array) -> NDArray[np.float64]:
     """The values as doubles; NULL rows hold 0."""
     values = values.cast(pa.float64())
-    return pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False)
+    return numpy_of(pc.fill_null(values, 0.0))
 
 
 def ints_of(values: pa.Array) -> NDArray[np.int64]:
     """The values of any kind but float and string as integers; NULL rows hold 0."""
     kind = values.type
     if pa.types.is_boolean(kind):
-        return pc.fill_null(values, False).to_numpy(zero_copy_only=False).astype(np.int64)
+        return numpy_of(pc.fill_null(values, False)).astype(np.int64)
     if pa.types.is_decimal(kind):
         return _scaled(values)
     if not pa.types.is_integer(kind):
         values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
-    return pc.fill_null(values.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+    return numpy_of(pc.fill_null(values.cast(pa.int64()), 0))
 
 
 def _scaled(values: pa.Array) -> NDArray[np.int64]:
@@ -114,4 +120,4 @@ class StringCodes:
     def encode(self, column: pa.Array) -> NDArray[np.int64]:
         """Codes of a column; NULL rows hold 0."""
         found = pc.index_in(column.cast(pa.large_string()), value_set=self._strings)
-        return pc.fill_null(found.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        return numpy_of(pc.fill_null(found.cast(pa.int64()), 0))

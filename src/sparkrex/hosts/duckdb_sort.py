@@ -21,7 +21,8 @@ _CHUNK_ROWS = 131_072
 
 
 def sorted_batches(
-    batches: Iterator[pa.RecordBatch], schema: pa.Schema, keys: list[str], order: list[tuple[str, OrderKey]], memory: int
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, keys: list[str], order: list[tuple[str, OrderKey]],
+    memory: int,
 ) -> Iterator[pa.RecordBatch]:
     """The rows ordered by keys, then by the order columns, within about `memory` bytes; the rest goes to disk."""
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""What the engine asks of a host."""
+"""What matchers and output ask of a host: SQL expressions over the rows of an Arrow table, as Arrow columns."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The algebra: patterns, expressions and plans as immutable trees. Imports the foundation only."""
+"""The algebra: patterns, expressions and plans as immutable trees, and walks over them. Imports the foundation only."""

@@ -1,4 +1,4 @@
-"""Pattern and expression trees as SQL text, for EXPLAIN, errors and test failures."""
+"""Row patterns and names as SQL text, for EXPLAIN, errors and test failures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def pattern_text(pattern: RowPattern) -> str:
                 f"({item})" if isinstance(item, rp.Alternation | rp.Concatenation) else str(item) for item in items
             )
         case rp.Alternation(options):
-            return " | ".join(f"({option})" if isinstance(option, rp.Alternation) else str(option) for option in options)
+            return " | ".join(
+                f"({option})" if isinstance(option, rp.Alternation) else str(option) for option in options
+            )
         case rp.Quantified():
             body = str(pattern.body)
             if isinstance(pattern.body, rp.Concatenation | rp.Alternation | rp.Quantified):

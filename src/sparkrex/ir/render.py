@@ -1,4 +1,4 @@
-"""Expressions as the host's SQL."""
+"""Expressions as the host's SQL: templates filled in from the leaves up, each reference as the caller spells it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Prioritised search for row patterns, with memory of what failed.
 
 For every start row the program's paths are tried depth first in order of preference. A split that failed at a row is
-remembered and not tried again; that is sound exactly as far as what it could still test is determined by the memory's key:
+remembered and not tried again; that is sound exactly as far as the memory's key determines what it could still test:
 
 - conditions that depend on the row alone: (instruction, row), for the whole partition, so the search over all starts is
   linear in rows times instructions, plus the rows of reported matches;
@@ -139,10 +139,9 @@ def search(offsets, opens, closes, first_start, first_number, program, memo, con
                         if not failed:
                             position = row - low
                             path_labels[position] = np.int16(2 * v + (1 if is_excluded[at] else 0))
-                            if has_path:
-                                if extend_path(path, columns, row, position, start - low, v) != 0:
-                                    return (OVERFLOW, start, n_matches, match_partition, match_start, match_end,
-                                            match_number, n_labels, labels, start, number)
+                            if has_path and extend_path(path, columns, row, position, start - low, v) != 0:
+                                return (OVERFLOW, start, n_matches, match_partition, match_start, match_end,
+                                        match_number, n_labels, labels, start, number)
                             if code_begin[v] >= 0:
                                 outcome = holds(code_begin[v], code_end[v], code_result[v], code, constants, targets,
                                                 columns, missing, path, registers, path_labels, label_codes, row, start,

@@ -1,11 +1,11 @@
 """A register machine for conditions that read the match so far.
 
-Conditions are compiled by `physical.rows.conditions` to rows `[operation, destination, a, b, c]`. A register holds an
+Conditions are compiled by `physical.rows.bytecode` to rows `[operation, destination, a, b, c]`. A register holds an
 int64 or a float64, fixed when compiled, and a NULL flag. Booleans are integers 0 and 1.
 
 What a condition reads of the match is kept per row of the current path, never undone: position p of every path array is
-computed from position p - 1 when a row is mapped, so returning to an earlier row of the path is free, and a running sum is
-exactly the sum of its own rows.
+computed from position p - 1 when a row is mapped, so returning to an earlier row of the path is free, and a running sum
+is exactly the sum of its own rows.
 """
 
 from __future__ import annotations

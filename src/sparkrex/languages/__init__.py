@@ -1,1 +1,1 @@
-"""Dialects: text to syntax trees, one folder each. Imports the foundation, `statement.tokens` and `ir` patterns."""
+"""Dialects: text to syntax trees, one folder each. Imports the foundation, `statement.tokens` and `ir`."""

@@ -183,7 +183,8 @@ def _host_call(node: Aggregate, names: dict[int, str]) -> str:
 
     arguments = [text(argument) for argument in node.arguments]
     order = [
-        f"{text(item.expression)} {'DESC' if item.is_descending else 'ASC'} NULLS {'FIRST' if item.nulls_first else 'LAST'}"
+        f"{text(item.expression)} {'DESC' if item.is_descending else 'ASC'} "
+        f"NULLS {'FIRST' if item.nulls_first else 'LAST'}"
         for item in node.order_by
     ]
     by = ", ".join([*order, "i"])
@@ -192,7 +193,8 @@ def _host_call(node: Aggregate, names: dict[int, str]) -> str:
             direction = "ASC" if node.function == "min_by" else "DESC"
             key = arguments[1]
             listed = (
-                f"(list({arguments[0]} ORDER BY {key} {direction}, i) FILTER (WHERE {{filter}} AND {key} IS NOT NULL){{over}})"
+                f"(list({arguments[0]} ORDER BY {key} {direction}, i) "
+                f"FILTER (WHERE {{filter}} AND {key} IS NOT NULL){{over}})"
             )
             return f"{listed}[1:{arguments[2]}]" if len(arguments) == 3 else f"{listed}[1]"
         case "map_agg":
@@ -213,7 +215,7 @@ def _maps(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Lists of entries as maps; of equal keys the first entry stays."""
     entry = values.type.value_type
     type_ = pa.map_(entry.field("k").type, entry.field("v").type)
-    rows = []
+    rows: list[list[tuple[object, object]] | None] = []
     for entries in values.to_pylist():
         if entries is None:
             rows.append(None)

@@ -50,7 +50,10 @@ class Matches:
             return parts[0]
         lengths = np.concatenate([np.diff(part.label_offsets) for part in parts] or [np.empty(0, np.int64)])
         return Matches(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("start", "end", "number", "labels")),
+            np.concatenate([part.start for part in parts]),
+            np.concatenate([part.end for part in parts]),
+            np.concatenate([part.number for part in parts]),
+            np.concatenate([part.labels for part in parts]),
             np.concatenate(([0], np.cumsum(lengths))),
         )
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from sparkrex.ir.plan import MatchRecognize
 
 
-def add_relation_columns(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator) -> tuple[MatchRecognize, pa.Table]:
+def add_relation_columns(
+    plan: MatchRecognize, table: pa.Table, evaluator: Evaluator
+) -> tuple[MatchRecognize, pa.Table]:
     """The plan with such expressions replaced by columns, and the input with these columns added."""
     found: dict[Call, str] = {}
     definitions = tuple(
@@ -28,7 +30,8 @@ def add_relation_columns(plan: MatchRecognize, table: pa.Table, evaluator: Evalu
         for definition in plan.definitions
     )
     measures = tuple(
-        replace(measure, expression=_replaced(measure.expression, found, windows_only=True)) for measure in plan.measures
+        replace(measure, expression=_replaced(measure.expression, found, windows_only=True))
+        for measure in plan.measures
     )
     if not found:
         return plan, table
@@ -48,7 +51,7 @@ def _replaced(expression: Expression, found: dict[Call, str], *, windows_only: b
     match expression:
         case Call() if expression.reads_relation and (not windows_only or expression.function == "window"):
             plain = at_current_row(expression)
-            assert isinstance(plain, Call)
+            assert isinstance(plain, Call)  # a call stays a call
             name = found.setdefault(plain, f"rex_relation_{len(found)}")
             targets = [part.target for part in expression.operands if isinstance(part, ColumnAt)]
             return ColumnAt(targets[0] if targets else Target(), name, span=expression.span)
@@ -60,7 +63,9 @@ def _replaced(expression: Expression, found: dict[Call, str], *, windows_only: b
             return replace(
                 expression,
                 arguments=tuple(_replaced(part, found, windows_only=windows_only) for part in expression.arguments),
-                filter=None if expression.filter is None else _replaced(expression.filter, found, windows_only=windows_only),
+                filter=None
+                if expression.filter is None
+                else _replaced(expression.filter, found, windows_only=windows_only),
             )
         case _:
             return expression

@@ -13,15 +13,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, BooleanType, LongType, MapType, StringType, StructField, StructType
 
 from sparkrex.analyze.clause import analyze_clause, union_variables
 from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.columns.inputs import is_spark, to_arrow
-from sparkrex.errors import UnsupportedError
+from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.ir import traverse
 from sparkrex.languages.match_recognize.names import name_rules
 from sparkrex.planner.choose_matcher import Choice, choose_matcher
@@ -63,11 +62,7 @@ def run_on_spark(
         result, _, _ = _relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = result
     if query.statement.bare_relation is None or result is None:
-        result = host.sql(host.translated(query.statement.host_sql))
-    try:
-        _ = result.schema  # Connect analyses on demand: errors belong here, not at the first action
-    except PySparkException as error:
-        raise host.converted(error, None) from error
+        result = host.analyzed(host.translated(query.statement.host_sql), None)
     return result
 
 
@@ -82,7 +77,7 @@ def explain_on_spark(
         host.frames[relation.placeholder] = frame
         plans.append((plan, choice))
     if query.statement.bare_relation is None:
-        frame = host.sql(host.translated(query.statement.host_sql))
+        frame = host.analyzed(host.translated(query.statement.host_sql), None)
     return plans, frame
 
 
@@ -90,6 +85,8 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
     session = find_session(spark, tables)
     statement = query.statement
     host = SparkHost(session, statement.source, statement.dialect, query.dialect_name)
+    if query.dialect_name == "oracle":
+        host.frames["dual"] = session.sql("SELECT 'X' AS dummy")
     for name, value in tables.items():
         if is_spark(value):
             host.frames[name] = value  # type: ignore[assignment]  # a DataFrame
@@ -104,11 +101,8 @@ def _relation(
     query: ParsedQuery, relation: Relation, clause: Clause, host: SparkHost, settings: Settings
 ) -> tuple[DataFrame, MatchRecognize, Choice]:
     from_item = host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}")
-    source = host.sql(from_item, relation.span)
-    try:
-        columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
-    except PySparkException as error:
-        raise host.converted(error, relation.span) from error
+    source = host.analyzed(from_item, relation.span)
+    columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
     plans = [_analyze(query, relation, clause, columns, host, dialect) for dialect in ("spark", "duckdb")]
     lowered = lower(plans[0], plans[1], settings.tie_break)
     projected = _project(source, lowered, host, relation)
@@ -133,11 +127,14 @@ def _project(source: DataFrame, lowered: Lowered, host: SparkHost, relation: Rel
     """The columns that the workers need, computed by Spark."""
     host.frames[INPUT] = source
     listed = ", ".join(f"{text} AS {quoted(name)}" for name, text in lowered.projections.items())
+    head = host.prefix(relation.prefix)
     try:
-        projected = host.sql(f"{host.prefix(relation.prefix)}SELECT {listed} FROM {INPUT}", relation.span)
-        _ = projected.schema
-    except PySparkException as error:
-        raise host.converted(error, relation.span) from error
+        projected = host.analyzed(f"{head}SELECT {listed} FROM {INPUT}", relation.span)
+    except RexError:
+        # One by one, to find the expression that Spark refuses and point at it.
+        for name, text in lowered.projections.items():
+            host.analyzed(f"{head}SELECT {text} FROM {INPUT}", lowered.spans.get(name) or relation.span)
+        raise
     finally:
         del host.frames[INPUT]
     return projected
@@ -175,14 +172,14 @@ def _match(
         needed.append(cut)
     frame = frame.select(*map(quoted, needed))
     _check_carried(frame, host, relation)
-    sample = to_arrow_schema(frame.schema).empty_table()
+    sample = _arrow_schema(frame.schema, host).empty_table()
     evaluator = open_evaluator(lowered.worker, settings)
     try:
         choice = choose_matcher(lowered.worker, sample, evaluator, settings)
     finally:
         evaluator.host.close()
     task = WorkerTask(
-        sparkrex.__version__, lowered.worker, to_arrow_schema(output), settings, not keys or ordered_by_spark, cut
+        sparkrex.__version__, lowered.worker, _arrow_schema(output, host), settings, not keys or ordered_by_spark, cut
     )
     return frame.mapInArrow(task, output), choice
 
@@ -232,7 +229,25 @@ def _output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, Data
             kind = types[origin] if origin in types else plain[origin]
         fields.append(StructField(name, kind))
     fields += [StructField(name, types[name]) for name in lowered.worker.input_columns]
+    fields = [StructField(field.name, _nullable(field.dataType)) for field in fields]
     return StructType(fields or [StructField("rex_none", BooleanType())])
+
+
+def _nullable(kind: DataType) -> DataType:
+    """The type with NULL allowed everywhere inside: Spark's own aggregates promise more than ours keep."""
+    match kind:
+        case ArrayType():
+            return ArrayType(_nullable(kind.elementType), True)
+        case MapType():
+            return MapType(_nullable(kind.keyType), _nullable(kind.valueType), True)
+        case StructType():
+            return StructType([StructField(field.name, _nullable(field.dataType)) for field in kind])
+        case _:
+            return kind
+
+
+def _arrow_schema(schema: StructType, host: SparkHost) -> pa.Schema:
+    return to_arrow_schema(schema, timezone=host.spark.conf.get("spark.sql.session.timeZone"))
 
 
 def _check_carried(frame: DataFrame, host: SparkHost, relation: Relation) -> None:
@@ -250,10 +265,15 @@ def _select(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relat
     """The relation's own columns, measures computed by Spark over what the workers read."""
     host.frames["rex_out"] = frame
     listed = ", ".join(f"{text} AS {quoted(name)}" for name, text in lowered.outputs.items())
+    head = host.prefix(relation.prefix)
     try:
         if not listed:
             return frame
-        return host.sql(f"{host.prefix(relation.prefix)}SELECT {listed} FROM rex_out", relation.span)
+        return host.analyzed(f"{head}SELECT {listed} FROM rex_out", relation.span)
+    except RexError:
+        for name, text in lowered.outputs.items():
+            host.analyzed(f"{head}SELECT {text} FROM rex_out", lowered.spans.get(name) or relation.span)
+        raise
     finally:
         del host.frames["rex_out"]
 

@@ -6,6 +6,7 @@ nothing is registered in the session and the same code serves classic sessions a
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,25 @@ class SparkHost:
         self.dialect_name = dialect_name
         self.frames: dict[str, DataFrame] = {}
 
-    def sql(self, text: str, span: Span | None = None) -> DataFrame:
-        """A query in Spark's dialect, with every known DataFrame that it names."""
+    def analyzed(self, text: str, span: Span | None) -> DataFrame:
+        """A query in Spark's dialect, its errors ours.
+
+        Connect analyses on demand: asking for the schema makes errors appear here, not at the first action.
+        """
+        # PySpark logs every analysis error as a page of JSON before raising it.
+        logger = logging.getLogger("SQLQueryContextLogger")
+        was_disabled, logger.disabled = logger.disabled, True
+        try:
+            frame = self._sql(text)
+            _ = frame.schema
+        except PySparkException as error:
+            raise self.converted(error, span) from error
+        finally:
+            logger.disabled = was_disabled
+        return frame
+
+    def _sql(self, text: str) -> DataFrame:
+        """The query with every known DataFrame that it names."""
         words = {token.text.lower() for token in tokenize(Source(text), sqlglot.Dialect.get_or_raise("spark"))}
         named = {name: frame for name, frame in self.frames.items() if name.lower() in words}
         arguments = {f"rex_{number}": frame for number, frame in enumerate(named.values())}
@@ -53,12 +71,9 @@ class SparkHost:
             for number, name in enumerate(named)
         ]
         escaped = text.replace("{", "{{").replace("}", "}}")
-        try:
-            if not tables:
-                return self.spark.sql(text)
-            return self.spark.sql(_with_tables(escaped, tables), **arguments)
-        except PySparkException as error:
-            raise self.converted(error, span) from error
+        if not tables:
+            return self.spark.sql(text)
+        return self.spark.sql(_with_tables(escaped, tables), **arguments)
 
     def translated(self, sql: str) -> str:
         """SQL of the query's dialect as Spark's; unchanged if they agree."""

@@ -29,7 +29,7 @@ from sparkrex.ir.scalar import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from sparkrex.source import Span
 
 INPUT = "rex_in"
 MATCHED = "rex_matched"
@@ -48,7 +48,8 @@ class Lowered:
 
     `projections` are Spark SQL by column name, over the input as `rex_in`. `worker` is the plan of the workers over
     these columns. `outputs` are Spark SQL by output name, over the worker's columns. `aggregates` are Spark SQL of the
-    worker's aggregate measures over the projected columns, from which their types are learnt.
+    worker's aggregate measures over the projected columns, from which their types are learnt. `spans` are the places in
+    the query that projections and outputs come from.
     """
 
     projections: dict[str, str]
@@ -58,6 +59,7 @@ class Lowered:
     outputs: dict[str, str]
     sources: dict[str, str | None]
     aggregates: dict[str, str]
+    spans: dict[str, Span | None]
 
 
 def lower(spark_plan: MatchRecognize, worker_plan: MatchRecognize, tie_break: tuple[str, ...]) -> Lowered:
@@ -103,8 +105,12 @@ def lower(spark_plan: MatchRecognize, worker_plan: MatchRecognize, tie_break: tu
         *(passed[name] for name in spark_plan.rest_columns()),
     ]
     outputs = dict(zip(spark_plan.output_columns(), texts, strict=True))
+    n_before = len(keys) + len(spark_plan.order_columns())
+    spans = {**lowering.spans}
+    for name, measure in zip(spark_plan.output_columns()[n_before:], spark_plan.measures, strict=False):
+        spans[name] = measure.span
     return Lowered(
-        lowering.projections, keys, tuple(order), worker, outputs, _sources(measures), lowering.aggregates
+        lowering.projections, keys, tuple(order), worker, outputs, _sources(measures), lowering.aggregates, spans
     )
 
 
@@ -150,19 +156,21 @@ def _measures(
 class _Lowering:
     projections: dict[str, str] = field(default_factory=dict)
     aggregates: dict[str, str] = field(default_factory=dict)
+    spans: dict[str, Span | None] = field(default_factory=dict)
 
-    def sql(self, text: str, prefix: str) -> str:
+    def sql(self, text: str, prefix: str, span: Span | None = None) -> str:
         """The name of the projected column with this SQL."""
         for name, known in self.projections.items():
             if known == text:
                 return name
         name = f"{prefix}{len(self.projections)}"
         self.projections[name] = text
+        self.spans[name] = span
         return name
 
     def column(self, expression: Expression, prefix: str) -> str:
         """The name of the projected column of a row-local expression."""
-        return self.sql(render(expression, _input_column), prefix)
+        return self.sql(render(expression, _input_column), prefix, expression.span)
 
     def lowered(self, ours: Expression, theirs: Expression, *, is_guarded: bool) -> Expression:
         """The worker's expression with every row-local part replaced by a projected column."""

@@ -115,7 +115,7 @@ class WorkerTask:
 
         relation: StreamedRelation | None = None
         opens = True
-        for chunk, following in _with_next(_chunks(batches)):
+        for chunk, following in _with_next(_chunks(batches, self.settings.chunk_rows or _CHUNK_ROWS)):
             if relation is None:
                 choice = choose_matcher(
                     self.plan, chunk.slice(0, 0), evaluator, self.settings, measure_reach(self.plan)
@@ -162,8 +162,8 @@ def open_evaluator(plan: MatchRecognize, settings: Settings) -> RelationEvaluato
     return RelationEvaluator(host, "")
 
 
-def _chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Tables of about a million rows."""
+def _chunks(batches: Iterator[pa.RecordBatch], n_wanted: int) -> Iterator[pa.Table]:
+    """Tables of at least `n_wanted` rows, but for the last."""
     kept: list[pa.RecordBatch] = []
     n_rows = 0
     for batch in batches:
@@ -171,7 +171,7 @@ def _chunks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
             continue
         kept.append(batch)
         n_rows += batch.num_rows
-        if n_rows >= _CHUNK_ROWS:
+        if n_rows >= n_wanted:
             yield pa.Table.from_batches(kept)
             kept, n_rows = [], 0
     if kept:

@@ -95,7 +95,8 @@ class _ClauseParser:
         depth = 0
         for index, token in enumerate(tokens):
             kind = token.token_type
-            depth += (kind in (TokenType.L_PAREN, TokenType.L_BRACKET)) - (kind in (TokenType.R_PAREN, TokenType.R_BRACKET))
+            depth += kind in (TokenType.L_PAREN, TokenType.L_BRACKET)
+            depth -= kind in (TokenType.R_PAREN, TokenType.R_BRACKET)
             if depth == 0 and (found := self._head(tokens, index)) is not None:
                 heads.append((index, index + found[1], found[0]))
         if not heads or heads[0][0] > 0:
@@ -243,7 +244,8 @@ class _ClauseParser:
                 return SkipItem(to, self._name(rest[0]), span)
         raise ParseError(
             "REX102", "AFTER MATCH SKIP cannot be read", self.source, span,
-            hint="SKIP PAST LAST ROW, SKIP TO NEXT ROW, SKIP TO FIRST variable, SKIP TO LAST variable, SKIP TO variable",
+            hint="SKIP PAST LAST ROW, SKIP TO NEXT ROW, SKIP TO FIRST variable, SKIP TO LAST variable, "
+            "SKIP TO variable",
         )
 
     def _pattern_span(self, part: _Part) -> Span:

@@ -1,7 +1,7 @@
 """Scalar expressions: sqlglot's parser over our tokens.
 
 Two things sqlglot cannot read as they stand. Row pattern functions (`FIRST(A.x, 1)` loses its offset in some dialects,
-`NEXT` starts other syntax) are renamed to `__REX_...`, which every dialect reads as an unknown function and keeps whole.
+`NEXT` starts other syntax) are renamed to `__REX_...`, which every dialect reads as an unknown function, kept whole.
 `RUNNING f(...)` and `FINAL f(...)` become `__REX_RUNNING(f(...))`. Tokens keep their offsets, so positions stay exact.
 """
 
@@ -29,8 +29,7 @@ PREFIX = "__REX_"
 _ROW_PATTERN_FUNCTIONS = {
     "FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER", "MATCH_SEQUENCE_NUMBER",
 }
-
-
+_BEFORE_A_WINDOW = ("OVER", "IGNORE", "RESPECT", "IGNORE NULLS", "RESPECT NULLS")
 # Snowflake writes PREV and NEXT as LAG and LEAD; with OVER they are window functions.
 _SPELLINGS = {"LAG": "PREV", "LEAD": "NEXT"}
 
@@ -81,7 +80,7 @@ def _prepare(tokens: list[Token], source: Source) -> list[Token]:
         text = word(token)
         if text in _ROW_PATTERN_FUNCTIONS and not follows_dot and _opens(tokens, index + 1):
             result.append(_renamed(token, PREFIX + text))
-        elif text in _SPELLINGS and not follows_dot and _opens(tokens, index + 1) and not _has_window(tokens, index, source):
+        elif text in _SPELLINGS and not follows_dot and _is_plain_call(tokens, index, source):
             result.append(_renamed(token, PREFIX + _SPELLINGS[text]))
         elif text in ("RUNNING", "FINAL") and not follows_dot and _is_call(tokens, index + 1):
             result.append(_renamed(token, PREFIX + text))
@@ -90,8 +89,7 @@ def _prepare(tokens: list[Token], source: Source) -> list[Token]:
             closers[end] = closers.get(end, 0) + 1
         else:
             result.append(token)
-        for _ in range(closers.get(index, 0)):
-            result.append(Token(TokenType.R_PAREN, ")", token.line, token.col, token.end, token.end))
+        result += [Token(TokenType.R_PAREN, ")", token.line, token.col, token.end, token.end)] * closers.get(index, 0)
     return result
 
 
@@ -103,9 +101,12 @@ def _opens(tokens: list[Token], index: int) -> bool:
     return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
 
 
-def _has_window(tokens: list[Token], index: int, source: Source) -> bool:
+def _is_plain_call(tokens: list[Token], index: int, source: Source) -> bool:
+    """Whether the name at `index` is called, and not as a window function."""
+    if not _opens(tokens, index + 1):
+        return False
     following = closing(tokens, index + 1, source) + 1
-    return following < len(tokens) and word(tokens[following]) in ("OVER", "IGNORE", "RESPECT", "IGNORE NULLS", "RESPECT NULLS")
+    return following == len(tokens) or word(tokens[following]) not in _BEFORE_A_WINDOW
 
 
 def _is_call(tokens: list[Token], index: int) -> bool:
@@ -151,6 +152,7 @@ def _converted(error: SqlglotParseError, source: Source, span: Span) -> ParseErr
         starts.append(starts[-1] + len(text) + 1)
     last = min(max(starts[min(int(line), len(starts)) - 1] + int(column) - 1, span.start), span.end - 1)
     length = len(str(details.get("highlight") or " "))
-    return ParseError("REX104", message[0].lower() + message[1:], source, Span(max(span.start, last - length + 1), last + 1))
+    place = Span(max(span.start, last - length + 1), last + 1)
+    return ParseError("REX104", message[0].lower() + message[1:], source, place)
 
 

@@ -12,7 +12,7 @@ Read from the characters, not from SQL tokens: dialects tokenize `??`, `$` and `
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from sparkrex.errors import ParseError
 from sparkrex.ir.row_pattern import (
@@ -49,7 +49,7 @@ def parse_pattern(source: Source, span: Span, rules: NameRules) -> RowPattern:
     reader = _Reader(source, span, rules)
     pattern = reader.alternation(0)
     if reader.kind != "end":
-        reader.refuse(f"unexpected {reader.text}")
+        raise reader.error(f"unexpected {reader.text}")
     if isinstance(pattern, Empty) and not source.text[span.start : span.end].strip():
         raise ParseError(
             "REX103", "PATTERN () holds no pattern", source, Span(max(0, span.start - 1), span.end + 1),
@@ -84,7 +84,7 @@ class _Reader:
             items.append(self._term(depth))
         if not items:
             if is_option or self.text == "|":
-                self.refuse("a pattern is missing here", hint="write () for the empty pattern")
+                raise self.error("a pattern is missing here", hint="write () for the empty pattern")
             return Empty(span=Span(start.start, start.start))
         return items[0] if len(items) == 1 else Concatenation(tuple(items), span=self._since(start))
 
@@ -95,7 +95,7 @@ class _Reader:
             return body
         quantified = self._quantifier(body, start)
         if self.text in ("*", "+", "?", "{") and self.kind == "symbol":
-            self.refuse("a quantifier follows a quantifier", hint="put the inner pattern in parentheses")
+            raise self.error("a quantifier follows a quantifier", hint="put the inner pattern in parentheses")
         return quantified
 
     def _primary(self, depth: int) -> RowPattern:
@@ -129,11 +129,13 @@ class _Reader:
             if isinstance(body, Empty) and body.span is not None and body.span.start == body.span.end:
                 raise ParseError("REX103", "an exclusion holds no pattern", self.source, self._since(start))
             return Exclusion(body, span=self._since(start))
-        self.refuse(f"unexpected {self.text!r}", hint="a pattern is made of variables, ( ), |, quantifiers, ^ and $")
+        raise self.error(
+            f"unexpected {self.text!r}", hint="a pattern is made of variables, ( ), |, quantifiers, ^ and $"
+        )
 
     def _permuted(self, depth: int) -> RowPattern:
         if self.text in (",", ")"):
-            self.refuse("PERMUTE needs a pattern here")
+            raise self.error("PERMUTE needs a pattern here")
         return self.alternation(depth + 1)
 
     def _quantifier(self, body: RowPattern, start: Span) -> Quantified:
@@ -157,7 +159,7 @@ class _Reader:
         if self._accept(","):
             upper = self._number()  # {,} is {0,}
         elif lower is None:
-            self.refuse("a quantifier in braces needs a number", hint="{n}, {n,}, {,m} or {n,m}")
+            raise self.error("a quantifier in braces needs a number", hint="{n}, {n,}, {,m} or {n,m}")
         self._expect("}", "{")
         minimum = lower or 0
         if upper is not None and upper < max(1, minimum):
@@ -175,10 +177,11 @@ class _Reader:
         self._advance()
         return value
 
-    def refuse(self, message: str, *, hint: str | None = None) -> NoReturn:
+    def error(self, message: str, *, hint: str | None = None) -> ParseError:
+        """The error to raise about the lexeme that stands here."""
         if self.kind == "end":
-            message, hint = "the pattern ends too early", hint
-        raise ParseError("REX103", message, self.source, self.span, hint=hint)
+            message = "the pattern ends too early"
+        return ParseError("REX103", message, self.source, self.span, hint=hint)
 
     def _accept(self, symbol: str) -> bool:
         if self.kind == "symbol" and self.text == symbol:
@@ -188,7 +191,7 @@ class _Reader:
 
     def _expect(self, symbol: str, opener: str) -> None:
         if not self._accept(symbol):
-            self.refuse(f"expected {symbol} to close {opener}, found {self.text!r}")
+            raise self.error(f"expected {symbol} to close {opener}, found {self.text!r}")
 
     def _peek_parenthesis(self) -> bool:
         rest = self.source.text[self.position : self.end]

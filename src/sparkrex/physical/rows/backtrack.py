@@ -31,7 +31,7 @@ from sparkrex.ir.scalar import ColumnAt, Expression, Literal, walk
 from sparkrex.kernels import backtrack as kernel
 from sparkrex.physical.contract import Columns, Matches, State
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
-from sparkrex.physical.rows.bytecode import Bytecode, CannotCompile, Compiler
+from sparkrex.physical.rows.bytecode import Bytecode, CannotCompileError, Compiler
 from sparkrex.physical.rows.frame import frame_of, hold_back, release
 from sparkrex.physical.rows.program import Op, Program
 
@@ -70,7 +70,7 @@ class BacktrackMatcher:
         """Why the conditions cannot be compiled for columns of these types, None if they can."""
         try:
             _Context(self, Columns(sample, np.zeros(1, np.int64)))
-        except CannotCompile as error:
+        except CannotCompileError as error:
             return str(error)
         return None
 
@@ -86,7 +86,8 @@ class BacktrackMatcher:
         per_start = int((splits & (slot >= 0) & is_per_start).sum())
         total = int(splits.sum())
         memory = (
-            f"failures remembered at {per_partition} of {total} splits for the partition, at {per_start} for a start row"
+            f"failures remembered at {per_partition} of {total} splits for the partition, "
+            f"at {per_start} for a start row"
         )
         budget = [f"step budget {self.settings.step_budget:,} per start row"] if total > per_partition else []
         return [f"program of {len(self.program)} instructions", memory, *budget]
@@ -104,7 +105,8 @@ class BacktrackMatcher:
             frame.offsets, state.begins, closes, np.int64(state.next_start), np.int64(state.next_number),
             (program.operation, program.variable, program.is_excluded, program.first, program.second, program.entry),
             self.memo, (bitmap_of, bitmaps, *context.ranges, context.has_path), context.machine,
-            (_SKIP_MODES[self.plan.skip.to], skip_member), np.int64(self.lookahead), np.int64(self.settings.step_budget),
+            (_SKIP_MODES[self.plan.skip.to], skip_member), np.int64(self.lookahead),
+            np.int64(self.settings.step_budget),
         )
         (status, row, n_matches, _, start, end, number, n_labels, labels, next_start, next_number) = outcome
         if status != kernel.DONE:
@@ -132,7 +134,8 @@ class BacktrackMatcher:
                 )
             case kernel.SKIP_TO_ABSENT:
                 return ExecutionError(
-                    "REX402", f"AFTER MATCH SKIP {skip.to.value} {skip.name}: no row of the match is mapped to {skip.name}",
+                    "REX402",
+                    f"AFTER MATCH SKIP {skip.to.value} {skip.name}: no row of the match is mapped to {skip.name}",
                     self.plan.source, skip.span, notes=(where,),
                     hint=f"make {skip.name} mandatory in the pattern, or skip past the last row",
                 )
@@ -210,7 +213,7 @@ class _Context:
         names = self.frame.table.column_names
 
         def leaf(node: Leaf) -> str:
-            assert isinstance(node, ColumnAt)
+            assert isinstance(node, ColumnAt)  # projections read columns only
             return f"rex_rows.c{names.index(node.column)}"
 
         return render(expression, leaf)
@@ -221,8 +224,9 @@ class _Context:
         return kind_of(self._array(expression).type)
 
     def _constant(self, expression: Expression) -> tuple[object, Kind]:
-        assert is_constant(expression)
-        (column,) = self.evaluator.evaluate([render(expression, lambda _: "NULL")], pa.table({"c": [0]}), [expression.span])
+        assert is_constant(expression)  # asked for constants only
+        text = render(expression, lambda _: "NULL")
+        (column,) = self.evaluator.evaluate([text], pa.table({"c": [0]}), [expression.span])
         return _scalar(plain(column))
 
     def _missing(self, expression: Expression) -> tuple[object, bool]:
@@ -311,9 +315,9 @@ def _scalar(values: pa.Array) -> tuple[object, Kind]:
     if values.type == pa.month_day_nano_interval():
         months, days, nanoseconds = values[0].as_py()
         if months or nanoseconds % 1000:
-            raise CannotCompile("an interval of months")
+            raise CannotCompileError("an interval of months")
         return days * 86_400_000_000 + nanoseconds // 1000, INTERVAL
     kind = kind_of(values.type)
     if kind is None or kind == STRING:
-        raise CannotCompile(f"a constant of type {values.type}")
+        raise CannotCompileError(f"a constant of type {values.type}")
     return (floats_of(values) if kind == FLOAT else ints_of(values))[0], kind

@@ -35,13 +35,13 @@ def evaluate_bitmaps(
         return {}, np.empty((0, n_rows), np.uint8)
     names: dict[tuple[str, int], str] = {}
     for condition in rows:
-        assert condition.row is not None
+        assert condition.row is not None  # filtered above
         for node in walk(condition.row):
             if isinstance(node, ColumnAt):
                 names.setdefault((node.column, node.target.shift), f"c{len(names)}")
 
     def leaf(node: Leaf) -> str:
-        assert isinstance(node, ColumnAt)
+        assert isinstance(node, ColumnAt)  # a row condition reads columns only
         return f"rex_rows.{names[node.column, node.target.shift]}"
 
     table = shifted_table(columns, names)
@@ -70,7 +70,9 @@ def shifted_table(columns: Columns, names: dict[tuple[str, int], str]) -> pa.Tab
     }
     return pa.table(
         {
-            name: take_or_null(columns.table.column(column), positions[shift]) if shift else columns.table.column(column)
+            name: take_or_null(columns.table.column(column), positions[shift])
+            if shift
+            else columns.table.column(column)
             for (column, shift), name in names.items()
         }
     )

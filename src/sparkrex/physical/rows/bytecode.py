@@ -1,8 +1,8 @@
 """Compile context conditions to the machine of `kernels.machine`.
 
 The engine's own expression language: arithmetic, comparison, boolean logic, CASE, COALESCE, NULLIF, ABS, GREATEST,
-LEAST, running aggregates, classifiers, over the kinds of `columns.values`. What is outside it raises `CannotCompile`,
-and the interpreter takes the query.
+LEAST, running aggregates, classifiers, over the kinds of `columns.values`. What is outside it raises
+`CannotCompileError`, and the interpreter takes the query.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _AGGREGATES = {
 _NULL = Kind("null")
 
 
-class CannotCompile(Exception):
+class CannotCompileError(Exception):
     """The condition is outside the engine's language; says why."""
 
 
@@ -67,8 +67,8 @@ class Bytecode:
 class Compiler:
     """Compiles the context conditions of one query.
 
-    `kinds` gives the kind of every projected expression, `constants` the value and kind of expressions that read no row,
-    `literal_number` the number of a string literal.
+    `kinds` gives the kind of every projected expression, `constants` the value and kind of expressions that read no
+    row, `literal_number` the number of a string literal.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Compiler:
             case Call():
                 return self._call(node, is_guarded)
             case _:
-                raise CannotCompile(f"{node} has a type that only the interpreter knows")
+                raise CannotCompileError(f"{node} has a type that only the interpreter knows")
 
     def _literal(self, value: object) -> Register:
         match value:
@@ -154,7 +154,7 @@ class Compiler:
                 scale = max(0, -int(value.as_tuple().exponent))
                 return self._constant(int(value.scaleb(scale)), Kind("decimal", scale))
             case _:
-                raise CannotCompile(f"literal {value!r}")
+                raise CannotCompileError(f"literal {value!r}")
 
     def _constant(self, value: object, kind: Kind) -> Register:
         to = self._register(kind)
@@ -166,14 +166,14 @@ class Compiler:
         else:
             number = int(value)  # type: ignore[call-overload]  # every other kind is an integer
             if not -(2**63) <= number < 2**63:
-                raise CannotCompile("a number beyond 64 bits")
+                raise CannotCompileError("a number beyond 64 bits")
             self.out.int_constants.append(number)
             self._emit(m.CONST_I, to.number, len(self.out.int_constants) - 1)
         return to
 
     def _load(self, projection: Projection) -> Register:
         kind = self.kinds(projection.expression)
-        assert kind is not None
+        assert kind is not None  # checked by the caller
         columns = self.out.float_columns if kind == FLOAT else self.out.int_columns
         if projection.expression not in columns:
             columns.append(projection.expression)
@@ -203,7 +203,7 @@ class Compiler:
     def _aggregate(self, node: Aggregate) -> Register:
         kind = _AGGREGATES.get(node.function)
         if kind is None or node.is_distinct or len(node.arguments) > 1:
-            raise CannotCompile(f"{node.function} in DEFINE")
+            raise CannotCompileError(f"{node.function} in DEFINE")
         members = -1 if node.variables is None else self._set(node.variables)
         column_type = column = 0
         value_kind = INT
@@ -214,7 +214,7 @@ class Compiler:
         if node.filter is not None:
             filter_kind, _, condition = self._aggregated_column(node.filter)
             if filter_kind != BOOL:
-                raise CannotCompile("a filter that is not boolean")
+                raise CannotCompileError("a filter that is not boolean")
         key = (kind, members, column_type, column, condition)
         slot = self.out.aggregates.setdefault(key, len(self.out.aggregates))
         result = self._aggregate_kind(node.function, value_kind)
@@ -230,7 +230,7 @@ class Compiler:
         expression = argument
         kind = self.kinds(expression)
         if kind is None or any(isinstance(node, ClassifierAt | MatchNumber) for node in _nodes(expression)):
-            raise CannotCompile("an aggregate over values that only the interpreter knows")
+            raise CannotCompileError("an aggregate over values that only the interpreter knows")
         columns = self.out.float_columns if kind == FLOAT else self.out.int_columns
         if expression not in columns:
             columns.append(expression)
@@ -243,7 +243,7 @@ class Compiler:
             "min": True, "max": True,
         }.get(function, numeric)
         if not fits:
-            raise CannotCompile(f"{function} of {kind.name}")
+            raise CannotCompileError(f"{function} of {kind.name}")
 
     def _aggregate_kind(self, function: str, kind: Kind) -> Kind:
         if function in ("count", "count_if"):
@@ -300,11 +300,11 @@ class Compiler:
             case "greatest" | "least" | "greatest_strict" | "least_strict":
                 return self._extreme(name, operands)
             case _:
-                raise CannotCompile(f"function {name} over several rows of the match")
+                raise CannotCompileError(f"function {name} over several rows of the match")
 
     def _boolean(self, register: Register) -> Register:
         if register.kind not in (BOOL, _NULL):
-            raise CannotCompile(f"a condition of type {register.kind.name}")
+            raise CannotCompileError(f"a condition of type {register.kind.name}")
         return register
 
     def _connector(self, node: Call, is_guarded: bool) -> Register:
@@ -395,32 +395,34 @@ class Compiler:
             from_scale = int(register.kind.detail or 0) if register.kind.name == "decimal" else 0
             factor = self._constant(10 ** (int(kind.detail or 0) - from_scale), INT)
             return self._result(m.MUL_I, kind, register, factor)
-        raise CannotCompile(f"{register.kind.name} with {kind.name}")
+        raise CannotCompileError(f"{register.kind.name} with {kind.name}")
 
     def _arithmetic(self, node: Call, operands: list[Register]) -> Register:
         left, right = operands
         name = node.function
         names = {left.kind.name, right.kind.name}
         if _NULL.name in names:
-            raise CannotCompile("arithmetic with NULL")
+            raise CannotCompileError("arithmetic with NULL")
         if names <= {"int", "float", "decimal"}:
             return self._number_arithmetic(node, left, right)
         if left.kind.name in ("timestamp", "interval") and right.kind == INTERVAL and name in ("add", "subtract"):
             return self._result(m.ADD_I if name == "add" else m.SUB_I, left.kind, left, right)
-        if left.kind.name == "timestamp" and left.kind == right.kind and name == "subtract" and "us" in str(left.kind.detail):
+        is_difference = left.kind.name == "timestamp" and left.kind == right.kind and name == "subtract"
+        if is_difference and "us" in str(left.kind.detail):
             return self._result(m.SUB_I, INTERVAL, left, right)
         if left.kind == right.kind == Kind("date") and name == "subtract" and "to_days" not in node.template:
             return self._result(m.SUB_I, INT, left, right)
-        raise CannotCompile(f"{name} of {left.kind.name} and {right.kind.name}")
+        raise CannotCompileError(f"{name} of {left.kind.name} and {right.kind.name}")
 
     def _number_arithmetic(self, node: Call, left: Register, right: Register) -> Register:
         name = node.function
         fails_on_zero = int("error(" in node.template)
         if name == "divide":
-            return self._result(m.DIV_F, FLOAT, self._converted(left, FLOAT), self._converted(right, FLOAT), fails_on_zero)
+            dividend, divisor = self._converted(left, FLOAT), self._converted(right, FLOAT)
+            return self._result(m.DIV_F, FLOAT, dividend, divisor, fails_on_zero)
         if name == "integer_divide":
             if left.kind != INT or right.kind != INT:
-                raise CannotCompile("integer division of other numbers")
+                raise CannotCompileError("integer division of other numbers")
             return self._result(m.DIV_I, INT, left, right)
         if name == "multiply" and FLOAT not in (left.kind, right.kind):
             scale = sum(int(side.kind.detail or 0) for side in (left, right) if side.kind.name == "decimal")
@@ -434,7 +436,7 @@ class Compiler:
 
     def _sign(self, name: str, operand: Register) -> Register:
         if operand.kind.name not in ("int", "float", "decimal"):
-            raise CannotCompile(f"{name} of {operand.kind.name}")
+            raise CannotCompileError(f"{name} of {operand.kind.name}")
         operation = m.NEG_I if name == "negate" else m.ABS_I
         if operand.kind == FLOAT:
             operation += m.ADD_F - m.ADD_I
@@ -487,7 +489,7 @@ def _wider(left: Kind, right: Kind) -> Kind:
             return FLOAT
         scales = [int(kind.detail or 0) for kind in (left, right) if kind.name == "decimal"]
         return Kind("decimal", max(scales))
-    raise CannotCompile(f"{left.name} with {right.name}")
+    raise CannotCompileError(f"{left.name} with {right.name}")
 
 
 def _nodes(expression: Expression) -> list[Expression]:

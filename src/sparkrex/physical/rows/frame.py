@@ -25,14 +25,17 @@ def frame_of(state: State, columns: Columns, *, opens: bool) -> Columns:
     return Columns(pa.concat_tables([state.held, columns.table]), offsets)
 
 
-def hold_back(state: State, frame: Columns, next_start: int, next_number: int, reach_back: int, settings: Settings) -> None:
+def hold_back(
+    state: State, frame: Columns, next_start: int, next_number: int, reach_back: int, settings: Settings
+) -> None:
     """Keep the open partition's rows from `next_start` on, and as many before it as conditions may read."""
     first = int(frame.offsets[-2]) if len(frame.offsets) > 1 else 0
     keep = max(first, next_start - reach_back)
     n_rows = frame.table.num_rows
     if n_rows - keep > settings.max_open_rows:
         raise ExecutionError(
-            "REX406", f"a match is undecided over {n_rows - keep:,} rows, more than max_open_rows = {settings.max_open_rows:,}",
+            "REX406",
+            f"a match is undecided over {n_rows - keep:,} rows, more than max_open_rows = {settings.max_open_rows:,}",
             None, None, hint="raise max_open_rows, or bound the pattern with WITHIN or a quantifier",
         )
     begins_here = keep == first

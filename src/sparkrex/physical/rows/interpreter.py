@@ -64,7 +64,7 @@ class Interpreter:
         )
 
 
-class _Undecided(Exception):
+class _UndecidedError(Exception):
     """The open partition's end was reached."""
 
 
@@ -95,7 +95,7 @@ class _Search:
             while start < self.high:
                 try:
                     labels = self._match(start, number)
-                except _Undecided:
+                except _UndecidedError:
                     break
                 following = start + 1
                 if labels is not None:
@@ -108,7 +108,7 @@ class _Search:
     def _match(self, start: int, number: int) -> list[int] | None:
         """Labels of the preferred match at a start row."""
         program = self.matcher.program
-        slot, is_per_start, _, _ = self.matcher.memo
+        slot, _, _, _ = self.matcher.memo
         failed: set[tuple[int, int]] = set()
         stack: list[tuple[int, int, bool]] = []
         labels: list[int] = []
@@ -125,7 +125,7 @@ class _Search:
                 if self.contexts and n_steps > self.matcher.settings.step_budget:
                     raise self.matcher.failure(kernel.BUDGET, self.frame, start)
                 if row >= self.limit and self.is_open:
-                    raise _Undecided
+                    raise _UndecidedError
                 label = 2 * int(program.variable[at]) + int(program.is_excluded[at])
                 ok = row < self.high and self._holds(start, number, (*labels, label))
                 if ok:
@@ -137,7 +137,7 @@ class _Search:
             elif operation == Op.START:
                 ok = row == self.low and self.begins_here
             elif row == self.high and self.is_open:
-                raise _Undecided
+                raise _UndecidedError
             else:
                 ok = row == self.high
             if ok:
@@ -180,13 +180,13 @@ class _Search:
             matcher.evaluator,
         )
         context: Expression | None = condition.context
-        assert context is not None
+        assert context is not None  # only such conditions get here
         views = Viewpoints(np.zeros(1, np.int64), np.array([length - 1]), at_end=True)
         (result,) = reader.evaluate([context], views, [context.span])
         if not pa.types.is_boolean(result.type) and not pa.types.is_null(result.type):
             raise AnalysisError(
-                "REX214", f"the condition of {condition.variable} is not boolean but {result.type}", matcher.plan.source,
-                context.span, hint="compare it with something",
+                "REX214", f"the condition of {condition.variable} is not boolean but {result.type}",
+                matcher.plan.source, context.span, hint="compare it with something",
             )
         return result[0].as_py() is True
 

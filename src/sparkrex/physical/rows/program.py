@@ -90,7 +90,8 @@ class Program:
             operation = Op(self.operation[position])
             text = f"{number}: {operation.name.lower()}"
             if operation is Op.MATCH:
-                text += f" {self.variables[self.variable[position]]}" + (" excluded" if self.is_excluded[position] else "")
+                text += f" {self.variables[self.variable[position]]}"
+                text += " excluded" if self.is_excluded[position] else ""
             if operation is Op.SPLIT:
                 text += f" {numbers[int(self.first[position])]}, {numbers[int(self.second[position])]}"
             elif operation is not Op.ACCEPT:
@@ -138,7 +139,8 @@ class _Compiler:
         """Entry of the node's code; it goes on at one of the two continuations."""
         if len(self.operation) > LARGEST_PROGRAM:
             raise ParseError(
-                "REX106", "the pattern is too large: its quantifiers unfold to millions of steps", self.source, node.span,
+                "REX106", "the pattern is too large: its quantifiers unfold to millions of steps", self.source,
+                node.span,
                 hint="lower the bounds of the quantifiers, or count in DEFINE",
             )
         match node:

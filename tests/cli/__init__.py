@@ -1,0 +1,1 @@
+"""The `rex` command, in this process and in processes of its own."""

@@ -1,0 +1,87 @@
+"""`rex run` and `rex explain` on Spark, each in a process of its own: a session of theirs must not meet another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from tests.cli.commands import ANSWER, rex, write_inputs
+
+from sparkrex.cli.session import readable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.spark
+def test_a_run_on_a_local_spark(tmp_path: Path) -> None:
+    query, ticks = write_inputs(tmp_path)
+    out = tmp_path / "out.parquet"
+    options = ["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2", "--conf", "spark.ui.enabled=false"]
+    done = rex("run", query, "-t", ticks, "-o", str(out), *options)
+    lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout, lines[0].split()[:3]) == (0, "", ["ticks", "7", "rows"]), done.stderr
+    assert lines[1].split()[:3] == ["result", "2", "rows"]
+    assert [part.rsplit(" ", 2)[0] for part in lines[2].split("; ")[0].split(", ")] == [
+        "plan", "start Spark", "read", "run and write",
+    ]
+    assert len(lines) == 3, "Spark's own messages stay away"
+    assert sorted(pq.read_table(out).to_pylist(), key=lambda row: row["symbol"]) == ANSWER
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_table_that_is_not_there_is_a_wrong_query_also_on_spark(tmp_path: Path) -> None:
+    query, ticks = write_inputs(tmp_path)
+    ticks = ticks.replace("ticks=", "tick=")
+    done = rex("run", query, "-t", ticks, "-o", str(tmp_path / "out"), "--master", "local[2]")
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("error[REX203]")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_path_that_is_not_there_is_3_and_the_log_is_kept(tmp_path: Path) -> None:
+    query, _ = write_inputs(tmp_path)
+    done = rex("run", query, "-t", f"ticks={tmp_path}/none.csv", "-o", str(tmp_path / "out"), "--master", "local[2]")
+    assert done.returncode == 3, done.stderr
+    assert "PATH_NOT_FOUND" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_run_on_spark_connect(tmp_path: Path) -> None:
+    query, ticks = write_inputs(tmp_path)
+    out = tmp_path / "out.json"
+    done = rex("run", query, "-t", ticks, "-o", str(out), "--remote", "local[2]")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[1].split()[:3] == ["result", "2", "rows"]
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in out.glob("part-*")) == 2
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_explain_shows_both_plans(tmp_path: Path) -> None:
+    query, ticks = write_inputs(tmp_path)
+    done = rex("explain", query, "-t", ticks, "--master", "local[2]")
+    assert done.returncode == 0, done.stderr
+    assert "pattern STRT DOWN+ UP+" in done.stdout
+    assert "Exchange" in done.stdout
+
+
+def test_a_worker_s_error_is_shown_without_its_surroundings() -> None:
+    text = (
+        "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n  File \"x.py\", line 1\n"
+        "sparkrex.errors.ExecutionError: error[REX401]: it does not advance\n3 | PATTERN (A)\n    ^^^\nhint: try\n\n"
+        "\tat org.apache.spark.Task.run(Task.scala:1)\n"
+    )
+    assert readable(RuntimeError(text)) == "error[REX401]: it does not advance\n3 | PATTERN (A)\n    ^^^\nhint: try"
+
+
+def test_what_spark_says_is_shown_without_stacks() -> None:
+    text = "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\n\n\tat org.apache.spark.X(X.scala:1)\nCaused by: y\n"
+    assert readable(RuntimeError(text)) == "Spark failed:\n[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"
+
+

@@ -1,0 +1,72 @@
+"""One Spark session for all tests of this folder, in one process also when pytest runs several.
+
+Every test here is marked `spark` and belongs to one xdist group, so `--dist loadgroup` keeps them on one worker.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+_HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of this folder before `-m` looks at marks."""
+    for item in items:
+        if _HERE in item.path.parents:
+            item.add_marker(pytest.mark.spark)
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    """The java command that Spark will use; without one, tests are skipped."""
+    home = os.environ.get("JAVA_HOME")
+    command = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    if command is None:
+        pytest.skip("no JVM: neither JAVA_HOME nor PATH has a java; `make setup` and `make test` provide one")
+    return command
+
+
+@pytest.fixture(scope="session")
+def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The session that all tests share. Nothing a test leaves in it may matter to another."""
+    del java
+    from pyspark.sql import SparkSession
+
+    # Workers must run this interpreter, not whatever `python3` is on PATH.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    # PySpark reports every failed query as JSON on stderr; failing queries are half of what is tested here.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    folder = tmp_path_factory.mktemp("spark")
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("sparkrex tests")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.memory", "2g")
+        .config("spark.log.level", "OFF")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.default.parallelism", "2")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .config("spark.local.dir", str(folder / "local"))
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

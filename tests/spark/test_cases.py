@@ -1,0 +1,133 @@
+"""Golden cases on Spark: the same answers as in memory, and the same errors.
+
+Rows are compared as multisets: a DataFrame has no order. A part of the cases, every tag among them, runs by default; the
+others are slow. A case with `spark: no, because ...` in its header asks for what Spark cannot give.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+from tests.answers import differences, render_table
+from tests.golden import CASES, case_files, read
+
+import sparkrex as rex
+from sparkrex.errors import RexError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+    from tests.golden import Case
+
+_N_DEFAULT = 120
+
+# Codes of the errors that only a running job can meet: Spark wraps them, and raises its own where Spark evaluates.
+_RUN_TIME_CODES = ("REX401", "REX402", "REX403", "REX404", "REX405", "REX406")
+
+
+def _representatives(cases: list[Case], n_cases: int) -> set[str]:
+    """Names of about so many cases: a greedy cover of all tags, dialects and error codes, then every n-th of the rest."""
+    features = {case.name: _features(case) for case in cases}
+    missing = set().union(*features.values())
+    chosen: set[str] = set()
+    while missing:
+        best = max(features, key=lambda name: (len(features[name] & missing), name))
+        chosen.add(best)
+        missing -= features[best]
+    rest = [case.name for case in cases if case.name not in chosen]
+    n_more = max(0, n_cases - len(chosen))
+    chosen.update(rest[number * len(rest) // n_more] for number in range(n_more))
+    return chosen
+
+
+def _features(case: Case) -> set[str]:
+    code = case.error.code if case.error is not None else "answer"
+    return {*case.tags, f"dialect {case.dialect}", code}
+
+
+def _parameters() -> Iterator[Any]:
+    cases = [read(path) for path in case_files()]
+    chosen = _representatives([case for case in cases if case.no_spark_because is None], _N_DEFAULT)
+    for case in cases:
+        is_slow = case.name not in chosen and case.no_spark_because is None
+        name = case.path.relative_to(CASES).with_suffix("").as_posix()
+        yield pytest.param(case.path, id=name, marks=pytest.mark.slow if is_slow else ())
+
+
+@pytest.mark.parametrize("path", list(_parameters()))
+@pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without PARTITION BY")
+def test_case(path: Path, spark: SparkSession) -> None:
+    case = read(path)
+    if case.no_spark_because is not None:
+        pytest.skip(case.no_spark_because)
+    check(case, spark)
+
+
+def check(case: Case, spark: SparkSession) -> None:
+    """Fails, with everything needed to see why, unless Spark gives the case's answer or error."""
+    try:
+        tables = {name: spark.createDataFrame(table) for name, table in case.arrow_tables().items()}
+        frame = rex.sql(case.query, tables, dialect=case.dialect, spark=spark, settings=dict(case.settings) or None)
+        answer = _without_zones(frame.toArrow())
+    except RexError as error:
+        if case.error is None:
+            raise
+        _check_error(case, error)
+        return
+    except PySparkException as error:
+        if case.error is None or case.error.code not in _RUN_TIME_CODES:
+            raise
+        _check_job_error(case, str(error))
+        return
+    if case.error is not None:
+        pytest.fail(_told(case, [f"expected {case.error.code}, got an answer"], answer))
+    assert case.result is not None
+    found = differences(case.result, answer, is_ordered=False)
+    if found:
+        pytest.fail(_told(case, found, answer))
+
+
+def _without_zones(table: pa.Table) -> pa.Table:
+    """Spark's TIMESTAMP as cases write it: the session's zone is UTC."""
+    for index, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type) and field.type.tz is not None:
+            column = table.column(index).cast(pa.timestamp("us"))
+            table = table.set_column(index, field.name, column)
+    return table
+
+
+def _check_error(case: Case, error: RexError) -> None:
+    """An error found before any job: the same code and place. Texts of the in-memory host's messages need not be Spark's."""
+    expected = case.error
+    assert expected is not None
+    found = []
+    if error.code != expected.code:
+        found.append(f"expected {expected.code}, got {error.code}")
+    if expected.position is not None and error.position != expected.position:
+        found.append(f"expected position {expected.position}, got {error.position}")
+    if found:
+        pytest.fail("\n".join([f"{case.name}: {case.title}", *found, str(error)]))
+
+
+def _check_job_error(case: Case, shown: str) -> None:
+    """An error of the job: ours with its code, its message and the query line, or Spark's own where Spark evaluates."""
+    expected = case.error
+    assert expected is not None
+    if expected.code == "REX404" and "SQLSTATE" in shown and "REX" not in shown:
+        return
+    wanted = [expected.code, *expected.texts]
+    if expected.position is not None:
+        line, _ = expected.position
+        wanted.append(f"{line} | ")
+    missing = [text for text in wanted if text not in shown]
+    if missing:
+        pytest.fail("\n".join([f"{case.name}: {case.title}", f"not in the message: {missing}", shown]))
+
+
+def _told(case: Case, found: list[str], answer: pa.Table) -> str:
+    return "\n".join([f"{case.name}: {case.title}", *found, "", case.query, "", render_table(answer)])
