@@ -276,8 +276,9 @@ def draw(ticks: pa.Table, v_shapes: pa.Table, double_bottoms: pa.Table, path: Pa
         plot(axes["W"], own, marker="o", markersize=4, linestyle="", label=part)
     axes["W"].set_title("the double bottom, its rows by CLASSIFIER()")
     axes["W"].legend(fontsize="small")
-    for axis in axes.values():
-        axis.xaxis.set_major_formatter(dates.DateFormatter("%H:%M"))  # type: ignore[no-untyped-call]
+    for name, axis in axes.items():
+        clock = dates.DateFormatter("%H:%M" if name == "day" else "%H:%M:%S")  # type: ignore[no-untyped-call]
+        axis.xaxis.set_major_formatter(clock)
         axis.set_ylabel("price")
     figure.tight_layout()
     figure.savefig(path, dpi=110)

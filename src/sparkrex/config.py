@@ -40,9 +40,8 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
     known = [field.name for field in fields(Settings)]
     for name in given:
         if name not in known:
-            raise AnalysisError(
-                "REX217", f"unknown setting {name!r}", None, None, hint=nearest(name, known) or f"one of {', '.join(known)}"
-            )
+            hint = nearest(name, known) or f"one of {', '.join(known)}"
+            raise AnalysisError("REX217", f"unknown setting {name!r}", None, None, hint=hint)
     settings = replace(Settings(), **given)
     if isinstance(settings.tie_break, str):
         settings = replace(settings, tie_break=(settings.tie_break,))

@@ -47,10 +47,10 @@ TABLE: dict[str, Allowed] = {
     "planner": allow(*FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "physical", packages="numpy pyarrow"),
     # The pipeline joins all of them; the face loads it when the first query comes.
     "engine": allow(*FOUNDATION, *PARTS, packages="numpy pyarrow"),
-    "explain": allow(*FOUNDATION, "ir", "planner"),
+    "explanation": allow(*FOUNDATION, "ir", "planner"),
     # Only this folder imports pyspark. It reads the package's version, which workers compare.
     "spark": allow(*FOUNDATION, *PARTS, "engine", PACKAGE, packages="numpy pyarrow pyspark sqlglot"),
-    "api": allow(*FOUNDATION, "columns", "engine", "explain", "spark", packages="pyarrow"),
+    "api": allow(*FOUNDATION, "columns", "engine", "explanation", "spark", packages="pyarrow"),
     "__init__": allow("config", "errors", "api"),
     # Presentation: the public names only.
     "cli": allow(PACKAGE, packages="pyarrow"),

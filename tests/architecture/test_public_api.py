@@ -19,6 +19,7 @@ PUBLIC = {
     "compile",
     "explain",
     "match",
+    "register",
     "sql",
 }
 

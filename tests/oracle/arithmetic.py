@@ -2,7 +2,7 @@
 
 Integers have 64 bits and never wrap: a result beyond them is the error REX405. Decimals are exact; with a float they
 become floats. Dividing two integers gives a fraction, in dialect trino a truncated integer. A date minus a date is a
-number of days; a date plus an interval is a timestamp.
+number of days, in dialects spark and trino an interval; a date plus an interval is a timestamp.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def subtract(left: Any, right: Any, dialect: str) -> Any:
     if isinstance(left, date | str) and isinstance(right, date | str):
         left, right = alike(left, right)
         distance = left - right
-        return distance if isinstance(left, datetime) else distance.days
+        # Spark and Trino give an interval, the others a number of days.
+        is_interval = isinstance(left, datetime) or dialect in ("spark", "databricks", "trino")
+        return distance if is_interval else distance.days
     return _shift_moment(left, right, -1)
 
 

@@ -147,6 +147,7 @@ def make_plan(
         definitions=tuple(
             Definition(name, condition) for name, condition in conditions.items() if condition is not None
         ),
+        dialect="spark",
         source=Source(""),
         span=Span(0, 0),
     )

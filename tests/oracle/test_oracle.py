@@ -157,11 +157,13 @@ def test_optional_iterations_within_the_minimum_may_be_empty() -> None:
     assert found(Quantified(optional(A, is_greedy=False), 2, 3, is_greedy=False), "AA") == "0: 1:"
 
 
-def test_an_empty_iteration_beyond_the_minimum_is_skipped_for_a_longer_one() -> None:
-    # (() | A)*: the body's preferred word is empty, which no iteration of * may be; so A, A.
-    assert found(star(alternation(Empty(), A)), "AAB") == "0:AA 2:"
-    # In (() | A){1,}, the first iteration may be empty; the greedy rest then takes the rows.
-    assert found(plus(alternation(Empty(), A)), "AA") == "0:AA"
+def test_an_empty_iteration_that_reaches_the_minimum_is_the_last() -> None:
+    # (() | A)*: the body's preferred word is empty, and then nothing follows.
+    assert found(star(alternation(Empty(), A)), "AAB") == "0: 1: 2:"
+    # In (() | A){1,} the first iteration reaches the minimum.
+    assert found(plus(alternation(Empty(), A)), "AA") == "0: 1:"
+    # A body that prefers a row takes all it can.
+    assert found(star(alternation(A, Empty())), "AAB") == "0:AA 2:"
     # With an upper bound of one there is no rest.
     assert found(Quantified(alternation(Empty(), A), 1, 1), "AA") == "0: 1:"
 

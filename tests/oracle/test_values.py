@@ -142,7 +142,7 @@ def test_arithmetic() -> None:
 def test_dates_and_intervals() -> None:
     hour = call("interval", "1", "HOUR")
     noon = datetime(2024, 1, 31, 12)
-    assert scalar("subtract", date(2024, 3, 1), date(2024, 2, 1)) == 29
+    assert scalar("subtract", date(2024, 3, 1), date(2024, 2, 1)) == timedelta(days=29)
     assert scalar("subtract", noon, datetime(2024, 1, 31, 11)) == timedelta(hours=1)
     assert scalar("add", noon, hour) == datetime(2024, 1, 31, 13)
     assert scalar("subtract", noon, hour) == datetime(2024, 1, 31, 11)

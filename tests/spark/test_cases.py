@@ -1,7 +1,7 @@
 """Golden cases on Spark: the same answers as in memory, and the same errors.
 
-Rows are compared as multisets: a DataFrame has no order. A part of the cases, every tag among them, runs by default; the
-others are slow. A case with `spark: no, because ...` in its header asks for what Spark cannot give.
+Rows are compared as multisets: a DataFrame has no order. A part of the cases, every tag among them, runs by default;
+the others are slow. A case with `spark: no, because ...` in its header asks for what Spark cannot give.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _RUN_TIME_CODES = ("REX401", "REX402", "REX403", "REX404", "REX405", "REX406")
 
 
 def _representatives(cases: list[Case], n_cases: int) -> set[str]:
-    """Names of about so many cases: a greedy cover of all tags, dialects and error codes, then every n-th of the rest."""
+    """Names of about so many cases: a greedy cover of all tags, dialects and error codes, then every n-th other."""
     features = {case.name: _features(case) for case in cases}
     missing = set().union(*features.values())
     chosen: set[str] = set()
@@ -102,7 +102,7 @@ def _without_zones(table: pa.Table) -> pa.Table:
 
 
 def _check_error(case: Case, error: RexError) -> None:
-    """An error found before any job: the same code and place. Texts of the in-memory host's messages need not be Spark's."""
+    """An error found before any job: the same code and place. The texts of Spark and DuckDB differ."""
     expected = case.error
     assert expected is not None
     found = []

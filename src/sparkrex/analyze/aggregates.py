@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 _INSIDE = Place(each_row=True)
 # Dialects whose array_agg leaves NULLs out.
 _SKIPS_NULLS = {"spark", "spark2", "databricks", "snowflake"}
-# Aggregates that the host has under a name of ours.
-_HOST_NAMES = {"map_agg": "rex_map_agg"}
 
 
 def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Expression:
@@ -60,7 +58,7 @@ def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Exp
         return _host_aggregate(converter, call, condition, semantics, span)
     arguments, is_distinct, order = _arguments(converter, call)
     if not arguments and name == "count":  # Trino's count()
-        return Aggregate("count", (), None, semantics, "count(*)", filter=_each_row_of(condition), span=span)
+        return _count_rows(None, converter, condition, semantics, span)
     if not arguments:
         raise converter.error("REX213", f"{name} needs an argument", span)
     if name == "count" and is_distinct and len(arguments) > 1:
@@ -71,7 +69,7 @@ def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Exp
     variables = _one_variable(converter, [*arguments, *(item.expression for item in order)], condition, span)
     return Aggregate(
         name, tuple(map(_each_row, arguments)), variables, semantics,
-        function_template(_HOST_NAMES.get(name, name), len(arguments)), is_distinct, _each_row_of(condition),
+        function_template(name, len(arguments)), is_distinct, _each_row_of(condition),
         tuple(replace(item, expression=_each_row(item.expression)) for item in order), span=span,
     )
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sparkrex.analyze import templates
 from sparkrex.analyze.opaque import convert_opaque
-from sparkrex.analyze.sqlglot_types import are_both_integers
+from sparkrex.analyze.sqlglot_types import are_both_dates, are_both_integers
 from sparkrex.analyze.templates import function_template
 from sparkrex.ir.scalar import Call, Expression, Literal
 
@@ -37,6 +37,8 @@ def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expressi
     def call(name: str, parts: Sequence[exp.Expr], template: str) -> Expression:
         return Call(name, tuple(converter.convert_node(part, place) for part in parts), template, span=span)
 
+    if isinstance(node, exp.Sub) and are_both_dates(node, converter.types):
+        return call("subtract", (node.this, node.expression), templates.date_difference(scope, scope.host_dialect))
     if type(node) in templates.BINARY:
         name, template = templates.BINARY[type(node)]
         return call(name, (node.this, node.expression), template)
@@ -94,7 +96,7 @@ def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expressi
             return call(name, parts, template)
         case exp.DPipe() if scope.dialect_name == "oracle":
             # Oracle's NULL is the empty string.
-            return call("concat", (node.this, node.expression), "NULLIF(CONCAT({0}, {1}), '')")
+            return call("concat", (node.this, node.expression), "NULLIF(CONCAT_WS('', {0}, {1}), '')")
         case exp.DPipe():
             return call("dpipe", (node.this, node.expression), "({0} || {1})")
         case exp.Func() if _has_plain_arguments(node):

@@ -6,6 +6,7 @@ nodes below, its types, positions and errors.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -91,8 +92,9 @@ class Converter:
     def _with_strict_casts(self) -> exp.Expr:
         """The tree in which CAST means CAST: sqlglot reads Spark's as TRY_CAST, but since Spark 4 (ANSI) it fails."""
         tree = self.text.tree
-        written = self.scope.source.text[self.text.span.start : self.text.span.end].lower()
-        if "try_cast" in written or not self.scope.dialect_name.startswith(("spark", "databricks")):
+        written = self.scope.source.text[self.text.span.start : self.text.span.end]
+        is_explicit = re.search(r"\btry_cast\s*\(", written, re.IGNORECASE)
+        if is_explicit or not self.scope.dialect_name.startswith(("spark", "databricks")):
             return tree
         for node in list(tree.find_all(exp.TryCast)):
             strict = exp.Cast(**node.args)

@@ -27,7 +27,7 @@ from sparkrex.ir.scalar import (
     Target,
     references,
 )
-from sparkrex.languages.match_recognize.expression import PREFIX, row_pattern_function
+from sparkrex.languages.match_recognize.expression import row_pattern_function
 
 if TYPE_CHECKING:
     from sparkrex.analyze.expressions import Converter
@@ -51,6 +51,8 @@ def convert_row_pattern_function(converter: Converter, node: exp.Expr, name: str
                 raise converter.error("REX213", "MATCH_NUMBER takes no argument", span)
             return MatchNumber(span=span)
         case "MATCH_SEQUENCE_NUMBER":
+            if place.each_row or place.navigation is not None:
+                raise converter.error("REX210", "MATCH_SEQUENCE_NUMBER cannot stand inside other functions", span)
             # Snowflake: the row's number inside the match.
             return Aggregate("count", (), None, Semantics.RUNNING, "count(*)", span=span)
         case "RUNNING" | "FINAL":
@@ -139,11 +141,10 @@ def _offset(converter: Converter, node: exp.Expr, name: str) -> int:
 
 def _is_first_or_last(node: exp.Expr) -> bool:
     """FIRST or LAST, with RUNNING or FINAL in front of it or without."""
-    if not isinstance(node, exp.Anonymous):
-        return False
-    if node.name.upper().removeprefix(PREFIX) in ("RUNNING", "FINAL") and node.expressions:
+    name = row_pattern_function(node)
+    if name in ("RUNNING", "FINAL"):
         return _is_first_or_last(node.expressions[0])
-    return row_pattern_function(node) in ("FIRST", "LAST")
+    return name in ("FIRST", "LAST")
 
 
 def _refuse_nested(converter: Converter, argument: exp.Expr, name: str) -> None:

@@ -77,7 +77,9 @@ def _resolved(
     texts = [name.name for name in names]
     if len(names) == 1:
         return None, scope.column(texts[0], span), []
-    variables = named_variables(converter, names[0])
+    # PARTITION BY and ORDER BY stand outside the pattern: there the input's alias comes first.
+    is_alias = bool(converter.row_only) and scope.is_alias(texts[0])
+    variables = None if is_alias else named_variables(converter, names[0])
     if variables is not None and converter.row_only:
         variable = _folded(names[0], scope)
         raise converter.error("REX207", f"{converter.row_only} cannot refer to pattern variable {variable}", span)

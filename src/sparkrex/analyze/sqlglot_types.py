@@ -59,6 +59,12 @@ def are_both_integers(node: exp.Binary, types: NodeTypes) -> bool:
     return all(kind is not None and kind.this in _INTEGERS for kind in kinds)
 
 
+def are_both_dates(node: exp.Binary, types: NodeTypes) -> bool:
+    """Whether both operands are known to be dates."""
+    kinds = [types.get(id(side.unnest())) for side in (node.left, node.right)]
+    return all(kind is not None and kind.this in (exp.DataType.Type.DATE, exp.DataType.Type.DATE32) for kind in kinds)
+
+
 def _reference_type(node: exp.Expr, columns: dict[str, exp.DataType]) -> exp.DataType | None:
     """The type of a column or row pattern function, None for other nodes."""
     if isinstance(node, exp.Column):

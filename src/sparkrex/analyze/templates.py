@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sparkrex.analyze.scope import Scope
     from sparkrex.source import Span
 
-_OPERAND = "rex_operand_{}_"
+_OPERAND = "rex_operand_{}_0b1e7_"  # no literal of a query looks like this
 # Dialects in which a zero divisor is an error whatever its type.
 _ERROR_ON_ZERO = {"spark", "spark2", "databricks", "snowflake", "oracle", "postgres", "redshift", "bigquery", "tsql"}
 
@@ -47,7 +47,18 @@ def division(scope: Scope, is_integer: bool, host: str) -> tuple[str, str]:
         return "integer_divide", f"(CASE WHEN {{1}} = 0 THEN {zero} ELSE {{0}} {operator} {{1}} END)"
     if host == "duckdb" and scope.dialect_name in _ERROR_ON_ZERO:
         return "divide", f"(CASE WHEN {{1}} = 0 THEN {zero} ELSE {{0}} / {{1}} END)"
+    if host == "duckdb" and scope.dialect.TYPED_DIVISION:
+        # With integer division on, DuckDB fails on a zero double too; here it is infinity, or NaN.
+        return "divide", "(CASE WHEN {1} = 0 THEN {0} * CAST('inf' AS DOUBLE) ELSE {0} / {1} END)"
     return "divide", "({0} / {1})"
+
+
+def date_difference(scope: Scope, host: str) -> str:
+    """Template of `date - date`: an interval in Spark and Trino, a number of days elsewhere."""
+    is_interval = scope.dialect_name.startswith(("spark", "databricks")) or scope.dialect_name in ("trino", "presto")
+    if host == "duckdb":
+        return "to_days(CAST({0} - {1} AS INTEGER))" if is_interval else "({0} - {1})"
+    return "({0} - {1})" if is_interval else "DATEDIFF({0}, {1})"
 
 
 def modulo(scope: Scope, host: str) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """MATCH_RECOGNIZE on Spark, batch: a lazy DataFrame for every statement.
 
-Per relation: one projection of the input in Spark's SQL, one `repartition` by key (which Spark leaves out where the rows
-are partitioned so already), `mapInArrow` with the worker, one select. No job runs here; types come from Spark's analysis.
+Per relation: one projection of the input in Spark's SQL, one `repartition` by key (which Spark leaves out where the
+rows are partitioned so already), `mapInArrow` with the worker, one select. No job runs here; types come from Spark's
+analysis.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import contextlib
 import io
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
@@ -22,6 +23,7 @@ from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.ir import traverse
+from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.languages.match_recognize.names import name_rules
 from sparkrex.planner.choose_matcher import Choice, choose_matcher
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
@@ -31,7 +33,7 @@ from sparkrex.spark.worker import WorkerTask, open_evaluator
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
     from sparkrex.config import Settings
@@ -48,8 +50,9 @@ def find_session(spark: SparkSession | None, tables: Mapping[str, object]) -> Sp
     """The session given, or that of the first DataFrame."""
     if spark is not None:
         return spark
-    frame = next(value for value in tables.values() if is_spark(value))
-    return frame.sparkSession  # type: ignore[attr-defined]  # a DataFrame
+    frame: Any = next(value for value in tables.values() if is_spark(value))
+    session: SparkSession = frame.sparkSession
+    return session
 
 
 def run_on_spark(
@@ -89,7 +92,7 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
         host.frames["dual"] = session.sql("SELECT 'X' AS dummy")
     for name, value in tables.items():
         if is_spark(value):
-            host.frames[name] = value  # type: ignore[assignment]  # a DataFrame
+            host.frames[name] = cast("DataFrame", value)
         else:
             source = to_arrow(name, value)
             table = source if isinstance(source, pa.Table) else source.to_table()
@@ -111,7 +114,8 @@ def _relation(
 
 
 def _analyze(
-    query: ParsedQuery, relation: Relation, clause: Clause, columns: tuple[InputColumn, ...], host: SparkHost, dialect: str
+    query: ParsedQuery, relation: Relation, clause: Clause, columns: tuple[InputColumn, ...], host: SparkHost,
+    dialect: str,
 ) -> MatchRecognize:
     scope = Scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
@@ -155,7 +159,7 @@ def _match(
     cut: str | None = None
     if not keys:
         warnings.warn(
-            "MATCH_RECOGNIZE without PARTITION BY: all rows go through one task; add PARTITION BY if the pattern allows it",
+            "MATCH_RECOGNIZE without PARTITION BY: all rows go through one task; add PARTITION BY if possible",
             stacklevel=5,
         )
         frame = projected.repartition(1).sortWithinPartitions(*_sort_columns(lowered))
@@ -188,11 +192,11 @@ def _carried(lowered: Lowered, keys: list[str], columns: list[str], *, is_ordere
     """Columns that travel to the workers: once Spark has ordered the rows, order columns only if read otherwise."""
     if not is_ordered:
         return list(columns)
-    from sparkrex.engine import used_columns
-
-    plan = replace(lowered.worker, order_by=(), input_columns=tuple(columns), rows_per_match=lowered.worker.rows_per_match)
-    used = set(used_columns(plan)) if plan.passed_columns() else set(used_columns(plan)) | set(keys)
-    return [name for name in columns if name in used or name in keys]
+    plan = replace(lowered.worker, order_by=())
+    used = {*plan.passed_columns(), *keys}
+    for expression in (*(m.expression for m in plan.measures), *(d.condition for d in plan.definitions)):
+        used.update(node.column for node in walk(expression) if isinstance(node, ColumnAt))
+    return [name for name in columns if name in used] or columns[:1]
 
 
 def _sort_texts(lowered: Lowered) -> list[str]:
@@ -203,8 +207,8 @@ def _sort_texts(lowered: Lowered) -> list[str]:
     return texts
 
 
-def _sort_columns(lowered: Lowered) -> list[object]:
-    columns: list[object] = []
+def _sort_columns(lowered: Lowered) -> list[Column]:
+    columns: list[Column] = []
     for name, key in zip(lowered.order, lowered.worker.order_by, strict=True):
         column = F.col(quoted(name))
         if key.is_descending:
@@ -223,11 +227,8 @@ def _output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, Data
     plain: dict[str, DataType] = {"string": StringType(), "bigint": LongType(), "boolean": BooleanType()}
     fields = [StructField(name, types[name]) for name in dict.fromkeys(lowered.keys)]
     for name, origin in lowered.sources.items():
-        if origin is None:
-            kind = aggregates[name]
-        else:
-            kind = types[origin] if origin in types else plain[origin]
-        fields.append(StructField(name, kind))
+        known = aggregates[name] if origin is None else types.get(origin) or plain[origin]
+        fields.append(StructField(name, known))
     fields += [StructField(name, types[name]) for name in lowered.worker.input_columns]
     fields = [StructField(field.name, _nullable(field.dataType)) for field in fields]
     return StructType(fields or [StructField("rex_none", BooleanType())])
@@ -254,7 +255,7 @@ def _check_carried(frame: DataFrame, host: SparkHost, relation: Relation) -> Non
     """Refuse a column that Arrow cannot carry, naming it and a cast."""
     for field in frame.schema:
         name = field.dataType.simpleString()
-        if name.startswith("interval") and ("month" in name or "year" in name) or name == "interval":
+        if name == "interval" or (name.startswith("interval") and ("month" in name or "year" in name)):
             raise UnsupportedError(
                 "REX301", f"a column of type {name} cannot be carried to Python workers", host.source, relation.span,
                 hint="cast it in a subquery, for example to string",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlglot
 from pyspark.errors import AnalysisException, ParseException, PySparkException
@@ -65,7 +65,7 @@ class SparkHost:
         """The query with every known DataFrame that it names."""
         words = {token.text.lower() for token in tokenize(Source(text), sqlglot.Dialect.get_or_raise("spark"))}
         named = {name: frame for name, frame in self.frames.items() if name.lower() in words}
-        arguments = {f"rex_{number}": frame for number, frame in enumerate(named.values())}
+        arguments: dict[str, Any] = {f"rex_{number}": frame for number, frame in enumerate(named.values())}
         tables = [
             f"{quoted(name).replace('{', '{{').replace('}', '}}')} AS (SELECT * FROM {{rex_{number}}})"
             for number, name in enumerate(named)
@@ -124,7 +124,8 @@ class SparkHost:
 
     def _find(self, name: str, span: Span | None) -> Span:
         low, high = (span.start, span.end) if span is not None else (0, len(self.source.text))
-        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.source.text[low:high], re.IGNORECASE) if name else None
+        pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+        found = re.search(pattern, self.source.text[low:high], re.IGNORECASE) if name else None
         if found is None:
             return span or Span(0, min(1, len(self.source.text)))
         return Span(low + found.start(), low + found.end())
@@ -150,12 +151,14 @@ def spark_type(text: str) -> exp.DataType:
         return exp.DataType.build("UNKNOWN")
 
 
-AGGREGATE_NAMES = frozenset(
-    """any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor bool_and bool_or
-    collect_list collect_set corr count count_if covar_pop covar_samp every first_value histogram_numeric kurtosis
-    last_value listagg max max_by mean median min min_by mode percentile percentile_approx percentile_cont
-    percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness
-    some std stddev stddev_pop stddev_samp string_agg sum try_avg try_sum var_pop var_samp variance""".split()
-)
+AGGREGATE_NAMES = frozenset({
+    "any", "any_value", "approx_count_distinct", "approx_percentile", "array_agg", "avg", "bit_and", "bit_or",
+    "bit_xor", "bool_and", "bool_or", "collect_list", "collect_set", "corr", "count", "count_if", "covar_pop",
+    "covar_samp", "every", "first_value", "histogram_numeric", "kurtosis", "last_value", "listagg", "max", "max_by",
+    "mean", "median", "min", "min_by", "mode", "percentile", "percentile_approx", "percentile_cont",
+    "percentile_disc", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "skewness", "some", "std", "stddev", "stddev_pop", "stddev_samp",
+    "string_agg", "sum", "try_avg", "try_sum", "var_pop", "var_samp", "variance",
+})
 """Spark's aggregate functions by name."""
 

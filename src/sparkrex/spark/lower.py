@@ -3,8 +3,8 @@
 Spark evaluates what speaks of one row: keys, and every row-local part of a condition or aggregate, as columns of the
 input, and the scalar expressions of MEASURES over what the worker read from the matches. The worker combines rows.
 
-The clause is analysed twice, once with templates in Spark's SQL and once in DuckDB's, so both trees have the same shape;
-they are walked together. The result for the worker is a plan over the projected columns, like any other.
+The clause is analysed twice, once with templates in Spark's SQL and once in DuckDB's, so both trees have the same
+shape; they are walked together. The result for the worker is a plan over the projected columns, like any other.
 """
 
 from __future__ import annotations

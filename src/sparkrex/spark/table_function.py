@@ -1,4 +1,4 @@
-"""A table function for clients that have SQL only: `SELECT * FROM match_recognize(TABLE(t), 'PARTITION BY ... PATTERN ...')`.
+"""A table function for clients that have SQL only: `SELECT * FROM match_recognize(TABLE(t), '... PATTERN ...')`.
 
 Rows reach a Python table function one at a time, so this is a convenience, far slower than `rex.sql`. Expressions are
 evaluated in the workers, by the engine and DuckDB; for Spark's own functions, project inside `TABLE(SELECT ...)`.
@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.functions import AnalyzeArgument, AnalyzeResult, PartitioningColumn, udtf
+from pyspark.sql.functions import udtf
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
+from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, PartitioningColumn
 
 from sparkrex.errors import AnalysisError
 
@@ -48,10 +49,10 @@ class MatchRecognizeFunction:
             raise AnalysisError("REX214", "the second argument must be the clause as a string literal", None, None)
         schema = to_arrow_schema(table.dataType, timezone=_ZONE)
         result = _match(clause.value, schema.empty_table())
+        keys = _keys(clause.value, schema)
         return _Analyzed(
-            from_arrow_schema(result.schema), partitionBy=[PartitioningColumn(name) for name in _keys(clause.value, schema)],
-            withSinglePartition=not _keys(clause.value, schema), clause=clause.value,
-            columns=schema.serialize().to_pybytes(),
+            from_arrow_schema(result.schema), partitionBy=[PartitioningColumn(name) for name in keys],
+            withSinglePartition=not keys, clause=clause.value, columns=schema.serialize().to_pybytes(),
         )
 
     def eval(self, table: Any, clause: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.cuts import cut_partitions
@@ -16,6 +17,8 @@ from sparkrex.errors import ExecutionError, InternalError, RexError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from sparkrex.config import Settings
     from sparkrex.hosts.duckdb import RelationEvaluator
@@ -127,9 +130,7 @@ class WorkerTask:
             yield relation.feed(chunk, offsets, opens=opens, closes=closes)
             opens = closes
 
-    def _offsets(self, chunk: pa.Table) -> object:
-        import numpy as np
-
+    def _offsets(self, chunk: pa.Table) -> NDArray[np.int64]:
         if not self.is_ordered:
             return cut_partitions(chunk, [key.name for key in self.plan.partition_by])
         if self.cut is None:

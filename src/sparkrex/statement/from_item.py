@@ -6,6 +6,7 @@ function call, a subquery in parentheses or a relation cut out before, each with
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -124,8 +125,8 @@ def _input_ending_at(
 
 def _alias_in(replacement: str) -> str | None:
     """The alias in the text that replaces a relation: placeholder, AS, alias."""
-    names = [name for name in replacement.split()[1:] if name.upper() != "AS"]
-    return names[0].split("(")[0].strip('"`') if names else None
+    found = re.match(r"\S+\s+(?:AS\s+)?(.+)\Z", replacement, re.IGNORECASE | re.DOTALL)
+    return found.group(1).strip().strip('"`') if found else None
 
 
 def _is_name(token: Token, source: Source) -> bool:

@@ -410,8 +410,11 @@ class Compiler:
         is_difference = left.kind.name == "timestamp" and left.kind == right.kind and name == "subtract"
         if is_difference and "us" in str(left.kind.detail):
             return self._result(m.SUB_I, INTERVAL, left, right)
-        if left.kind == right.kind == Kind("date") and name == "subtract" and "to_days" not in node.template:
-            return self._result(m.SUB_I, INT, left, right)
+        if left.kind == right.kind == Kind("date") and name == "subtract":
+            days = self._result(m.SUB_I, INT, left, right)
+            if "to_days" not in node.template:
+                return days
+            return self._result(m.MUL_I, INTERVAL, days, self._constant(86_400_000_000, INT))
         raise CannotCompileError(f"{name} of {left.kind.name} and {right.kind.name}")
 
     def _number_arithmetic(self, node: Call, left: Register, right: Register) -> Register:
