@@ -28,7 +28,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "SparkRex needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(RUN) -m pip install --quiet --disable-pip-version-check --use-pep517 -r requirements.lock
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@home="$$($(RUN) tools/java.py)" && echo "Java for Spark: $$home"
 	@touch $@

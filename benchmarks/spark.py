@@ -429,7 +429,8 @@ def measure_memory(arguments: argparse.Namespace, folder: Path) -> list[dict[str
         reports.append(
             {
                 "sort_memory": sort_memory, "goal": goal, "peak_mb": max(peak.total for peak in peaks.values()) / 1024,
-                "peak_own_mb": max(peak.own for peak in peaks.values()) / 1024, "seconds": seconds, "answer": answer, "expected": expected, "is_right": answer == expected,
+                "peak_own_mb": max(peak.own for peak in peaks.values()) / 1024, "seconds": seconds,
+                "answer": answer, "expected": expected, "is_right": answer == expected,
             }
         )
     return reports

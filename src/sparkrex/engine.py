@@ -17,7 +17,7 @@ from sparkrex.analyze.clause import analyze_clause, union_variables
 from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
-from sparkrex.errors import RexError
+from sparkrex.errors import ExecutionError, RexError
 from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator, aggregate_names
 from sparkrex.ir import traverse
 from sparkrex.ir.render import render
@@ -25,7 +25,7 @@ from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.languages.match_recognize.clause import parse_clause
 from sparkrex.languages.match_recognize.names import name_rules
 from sparkrex.physical.contract import Columns, Matches
-from sparkrex.physical.output import NO_COLUMNS, build_output
+from sparkrex.physical.output import NO_COLUMNS, build_output, name_partition
 from sparkrex.physical.reading import MatchReader
 from sparkrex.physical.relation_columns import add_relation_columns
 from sparkrex.physical.streamed import StreamedRelation, measure_reach
@@ -176,7 +176,13 @@ def run_relation(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, se
         if settings.chunk_rows is not None and table.num_rows:
             return _run_in_chunks(plan, table, arrangement, partition_columns, evaluator, settings)
         choice = choose_matcher(plan, table.slice(0, 0), evaluator, settings)
-        matches = find_matches(plan, table, arrangement, choice)
+        try:
+            matches = find_matches(plan, table, arrangement, choice)
+        except ExecutionError as error:
+            if error.row is not None:
+                names = [key.name for key in plan.partition_by]
+                name_partition(error, names, partition_columns, int(arrangement.input_rows(np.array([error.row]))[0]))
+            raise
         reader = MatchReader(table, arrangement, matches, choice.variables, plan.dialect, evaluator)
         return build_output(plan, reader, partition_columns)
     except RexError as error:

@@ -102,7 +102,13 @@ class UnsupportedError(RexError):
 
 
 class ExecutionError(RexError):
-    """The query met data that it cannot be applied to."""
+    """The query met data that it cannot be applied to.
+
+    `row` is the position of the row in question in the ordered input, while the search that failed is still known; who
+    has the partition keys turns it into a note.
+    """
+
+    row: int | None = None
 
 
 class InternalError(RexError):

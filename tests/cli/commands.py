@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -41,7 +42,10 @@ def write_inputs(folder: Path) -> tuple[str, str]:
     return str(query), f"ticks={ticks}"
 
 
-def rex(*arguments: str, text: str | None = None, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own, as the installed script does."""
+def rex(*arguments: str, text: str | None = None, scratch: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, as the installed script does; `scratch` is its folder for logs."""
     command = [sys.executable, "-c", "import sys; from sparkrex.cli.main import main; sys.exit(main())", *arguments]
-    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=timeout, check=False)
+    environment = os.environ | ({"TMPDIR": str(scratch)} if scratch else {})
+    return subprocess.run(
+        command, input=text, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )

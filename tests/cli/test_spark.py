@@ -19,7 +19,7 @@ def test_a_run_on_a_local_spark(tmp_path: Path) -> None:
     query, ticks = write_inputs(tmp_path)
     out = tmp_path / "out.parquet"
     options = ["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2", "--conf", "spark.ui.enabled=false"]
-    done = rex("run", query, "-t", ticks, "-o", str(out), *options)
+    done = rex("run", query, "-t", ticks, "-o", str(out), *options, scratch=tmp_path)
     lines = done.stderr.splitlines()
     assert (done.returncode, done.stdout, lines[0].split()[:3]) == (0, "", ["ticks", "7", "rows"]), done.stderr
     assert lines[1].split()[:3] == ["result", "2", "rows"]
@@ -27,6 +27,7 @@ def test_a_run_on_a_local_spark(tmp_path: Path) -> None:
         "plan", "start Spark", "read", "run and write",
     ]
     assert len(lines) == 3, "Spark's own messages stay away"
+    assert list(tmp_path.glob("rex-spark-*.log")) == []
     assert sorted(pq.read_table(out).to_pylist(), key=lambda row: row["symbol"]) == ANSWER
 
 
@@ -35,7 +36,7 @@ def test_a_run_on_a_local_spark(tmp_path: Path) -> None:
 def test_a_table_that_is_not_there_is_a_wrong_query_also_on_spark(tmp_path: Path) -> None:
     query, ticks = write_inputs(tmp_path)
     ticks = ticks.replace("ticks=", "tick=")
-    done = rex("run", query, "-t", ticks, "-o", str(tmp_path / "out"), "--master", "local[2]")
+    done = rex("run", query, "-t", ticks, "-o", str(tmp_path / "out"), "--master", "local[2]", scratch=tmp_path)
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("error[REX203]")
 
@@ -44,10 +45,14 @@ def test_a_table_that_is_not_there_is_a_wrong_query_also_on_spark(tmp_path: Path
 @pytest.mark.slow
 def test_a_path_that_is_not_there_is_3_and_the_log_is_kept(tmp_path: Path) -> None:
     query, _ = write_inputs(tmp_path)
-    done = rex("run", query, "-t", f"ticks={tmp_path}/none.csv", "-o", str(tmp_path / "out"), "--master", "local[2]")
+    ticks = f"ticks={tmp_path}/none.csv"
+    done = rex("run", query, "-t", ticks, "-o", str(tmp_path / "out"), "--master", "local[2]", scratch=tmp_path)
     assert done.returncode == 3, done.stderr
     assert "PATH_NOT_FOUND" in done.stderr
     assert "Traceback" not in done.stderr
+    logs = list(tmp_path.glob("rex-spark-*.log"))
+    assert len(logs) == 1
+    assert f"Spark's log: {logs[0]}" in done.stderr
 
 
 @pytest.mark.spark
@@ -55,7 +60,7 @@ def test_a_path_that_is_not_there_is_3_and_the_log_is_kept(tmp_path: Path) -> No
 def test_a_run_on_spark_connect(tmp_path: Path) -> None:
     query, ticks = write_inputs(tmp_path)
     out = tmp_path / "out.json"
-    done = rex("run", query, "-t", ticks, "-o", str(out), "--remote", "local[2]")
+    done = rex("run", query, "-t", ticks, "-o", str(out), "--remote", "local[2]", scratch=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[1].split()[:3] == ["result", "2", "rows"]
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in out.glob("part-*")) == 2
@@ -65,7 +70,7 @@ def test_a_run_on_spark_connect(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_explain_shows_both_plans(tmp_path: Path) -> None:
     query, ticks = write_inputs(tmp_path)
-    done = rex("explain", query, "-t", ticks, "--master", "local[2]")
+    done = rex("explain", query, "-t", ticks, "--master", "local[2]", scratch=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "pattern STRT DOWN+ UP+" in done.stdout
     assert "Exchange" in done.stdout

@@ -61,9 +61,11 @@ class Answer:
         return tuple(f"{what}: {text}" for text in row_differences(self.columns, self.rows, other.rows))
 
 
-def check(example: Example) -> Outcome:
+def check(example: Example, *, in_chunks: bool = True) -> Outcome:
     """Asks the engine and the oracle."""
-    variants: dict[str, dict[str, Any]] = {f"chunks of {example.chunk_rows}": {"chunk_rows": example.chunk_rows}}
+    variants: dict[str, dict[str, Any]] = {}
+    if in_chunks:
+        variants[f"chunks of {example.chunk_rows}"] = {"chunk_rows": example.chunk_rows}
     if example.asks_interpreter:
         variants["interpreter"] = {"matcher": "interpreter"}
     with watched(variants) as watch:

@@ -9,15 +9,17 @@ import logging
 import os
 import shutil
 import sys
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.spark.sample import TICKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _HERE = Path(__file__).parent
 
@@ -70,3 +72,19 @@ def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark
     )
     yield session
     session.stop()
+
+
+@pytest.fixture
+def ticks(spark: SparkSession) -> DataFrame:
+    """The sample as a DataFrame."""
+    return spark.createDataFrame(TICKS)
+
+
+@pytest.fixture
+def jobs(spark: SparkSession) -> Iterator[Callable[[], int]]:
+    """A function that gives the number of jobs that this test has started."""
+    context = spark.sparkContext
+    group = uuid.uuid4().hex
+    context.setJobGroup(group, "counted")
+    yield lambda: len(context.statusTracker().getJobIdsForGroup(group))
+    context.setJobGroup("", "")

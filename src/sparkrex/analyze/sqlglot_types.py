@@ -33,23 +33,24 @@ def node_types(tree: exp.Expr, scope: Scope) -> NodeTypes:
     pairs = list(zip(tree.walk(), copy.walk(), strict=True))
     columns = {column.name.lower(): column.type for column in scope.columns}
     types: NodeTypes = {}
-    leaves: list[tuple[exp.Expr, exp.DataType]] = []
+    typed: list[tuple[exp.Expr, exp.Expr]] = []  # nodes of the tree, and what stands for them in the copy
     for original, twin in pairs:
-        known = _reference_type(original, columns)
-        if known is not None:
+        stand_in = twin
+        if (known := _leaf_type(original, columns)) is not None:
             types[id(original)] = known
-            leaves.append((twin, known))
-    for twin, known in leaves:
-        if twin.parent is not None:
-            # The replacement remembers nothing of what stood under it, which is what is wanted.
-            twin.replace(exp.Cast(this=exp.Null(), to=known.copy()))
+            stand_in = exp.Cast(this=exp.Null(), to=known.copy())
+        elif row_pattern_function(original) is not None and twin.expressions:
+            stand_in = exp.Paren(this=twin.expressions[0])  # navigation has the type of what it navigates
+        if stand_in is not twin and twin.parent is not None:
+            twin.replace(stand_in)
+        typed.append((original, stand_in))
     try:
         annotate_types(root, dialect=scope.dialect)
     except Exception:  # types only refine the translation; without them it is what sqlglot's default gives
         return types
-    for original, twin in pairs:
-        if id(original) not in types and twin.type is not None:
-            types[id(original)] = twin.type
+    for original, stand_in in typed:
+        if id(original) not in types and stand_in.type is not None:
+            types[id(original)] = stand_in.type
     return types
 
 
@@ -65,16 +66,14 @@ def are_both_dates(node: exp.Binary, types: NodeTypes) -> bool:
     return all(kind is not None and kind.this in (exp.DataType.Type.DATE, exp.DataType.Type.DATE32) for kind in kinds)
 
 
-def _reference_type(node: exp.Expr, columns: dict[str, exp.DataType]) -> exp.DataType | None:
-    """The type of a column or row pattern function, None for other nodes."""
+def _leaf_type(node: exp.Expr, columns: dict[str, exp.DataType]) -> exp.DataType | None:
+    """The type of a column, CLASSIFIER() or MATCH_NUMBER(), None for other nodes."""
     if isinstance(node, exp.Column):
         return columns.get(node.name.lower())
     match row_pattern_function(node):
-        case None:
-            return None
         case "CLASSIFIER":
             return exp.DataType.build("VARCHAR")
         case "MATCH_NUMBER" | "MATCH_SEQUENCE_NUMBER":
             return exp.DataType.build("BIGINT")
         case _:
-            return _reference_type(node.expressions[0], columns) if node.expressions else None
+            return None

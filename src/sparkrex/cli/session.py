@@ -122,7 +122,9 @@ def write_counted(frame: DataFrame, path: str, kind: str, *, overwrite: bool) ->
     writer = frame.observe(counted, f.count(f.lit(1)).alias("n")).write.format(kind)
     if kind == "csv":
         writer = writer.option("header", "true")
-    writer.mode("overwrite" if overwrite else "errorifexists").save(path)
+    if overwrite:
+        writer = writer.mode("overwrite")
+    writer.save(path)
     return int(counted.get["n"])
 
 

@@ -15,11 +15,20 @@ from sparkrex.physical.reading import MatchReader, Viewpoints
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sparkrex.errors import ExecutionError
     from sparkrex.ir.plan import MatchRecognize
 
 
 NO_COLUMNS = "rex_none"
 """Stands in for the columns of a result that has none, so that its rows can still be counted."""
+
+
+def name_partition(error: ExecutionError, names: list[str], keys: list[pa.ChunkedArray], input_row: int) -> None:
+    """Say in which partition a search failed."""
+    values = [f"{name} = {key[input_row].as_py()!r}" for name, key in zip(names, keys, strict=True)]
+    if values:
+        error.notes = (*error.notes, f"in partition {', '.join(values)}")
+    error.row = None
 
 
 @dataclass(frozen=True, slots=True)

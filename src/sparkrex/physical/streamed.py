@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from sparkrex.columns.arrange import Arrangement
+from sparkrex.errors import ExecutionError
 from sparkrex.ir.scalar import ClassifierAt, ColumnAt, End, walk
 from sparkrex.physical.contract import Columns
-from sparkrex.physical.output import Decided, build_output
+from sparkrex.physical.output import Decided, build_output, name_partition
 from sparkrex.physical.reading import MatchReader
 
 if TYPE_CHECKING:
@@ -66,7 +67,13 @@ class StreamedRelation:
         n_held = frame.num_rows - chunk.num_rows
         frame_offsets = offsets + n_held
         frame_offsets[0] = 0
-        matches = self.matcher.feed(self.state, Columns(columns, offsets), opens=opens, closes=closes)
+        try:
+            matches = self.matcher.feed(self.state, Columns(columns, offsets), opens=opens, closes=closes)
+        except ExecutionError as error:
+            if error.row is not None:
+                names = [key.name for key in self.plan.partition_by]
+                name_partition(error, names, [frame.column(name) for name in self.keys], error.row)
+            raise
         held = self.state.held
         n_kept = 0 if held is None else held.num_rows
         next_start = frame.num_rows if closes else frame.num_rows - n_kept + self.state.next_start

@@ -29,6 +29,7 @@ from sparkrex.planner.choose_matcher import Choice, choose_matcher
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
 from sparkrex.spark.lower import INPUT, Lowered, lower, quoted
 from sparkrex.spark.worker import WorkerTask, open_evaluator
+from sparkrex.statement.tokens import tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,10 +108,27 @@ def _relation(
     source = host.analyzed(from_item, relation.span)
     columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
     plans = [_analyze(query, relation, clause, columns, host, dialect) for dialect in ("spark", "duckdb")]
-    lowered = lower(plans[0], plans[1], settings.tie_break)
+    lowered = lower(plans[0], plans[1], settings.tie_break, _wanted(query, relation))
     projected = _project(source, lowered, host, relation)
     frame, choice = _match(projected, lowered, host, settings, relation)
     return _select(frame, lowered, host, relation), plans[0], choice
+
+
+def _wanted(query: ParsedQuery, relation: Relation) -> frozenset[str] | None:
+    """Names that the rest of the statement holds, None if it asks for all columns by a star.
+
+    Spark cannot look through `mapInArrow`: a column that nobody reads must not be sent in the first place.
+    """
+    statement = query.statement
+    if statement.bare_relation is not None or relation.column_aliases is not None:
+        return None
+    tokens = tokenize(statement.source, statement.dialect)
+    outside = [token for token in tokens if not relation.span.start <= token.start < relation.span.end]
+    for place, token in enumerate(outside):
+        is_counted = place >= 2 and outside[place - 2].text.upper() == "COUNT"
+        if token.text == "*" and not is_counted:
+            return None
+    return frozenset(token.text.lower() for token in outside)
 
 
 def _analyze(
@@ -183,7 +201,8 @@ def _match(
     finally:
         evaluator.host.close()
     task = WorkerTask(
-        sparkrex.__version__, lowered.worker, _arrow_schema(output, host), settings, not keys or ordered_by_spark, cut
+        sparkrex.__version__, lowered.worker, _arrow_schema(output, host), settings, not keys or ordered_by_spark, cut,
+        tuple(zip(lowered.keys, lowered.outputs, strict=False)),
     )
     return frame.mapInArrow(task, output), choice
 

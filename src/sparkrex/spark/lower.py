@@ -62,8 +62,13 @@ class Lowered:
     spans: dict[str, Span | None]
 
 
-def lower(spark_plan: MatchRecognize, worker_plan: MatchRecognize, tie_break: tuple[str, ...]) -> Lowered:
-    """Cut a plan, given once with Spark's templates and once with the worker's."""
+def lower(
+    spark_plan: MatchRecognize, worker_plan: MatchRecognize, tie_break: tuple[str, ...], wanted: frozenset[str] | None
+) -> Lowered:
+    """Cut a plan, given once with Spark's templates and once with the worker's.
+
+    `wanted` are the names, in lower case, that the statement around the relation can read, None if it may read all.
+    """
     lowering = _Lowering()
     keys = tuple(lowering.column(key.expression, "k") for key in spark_plan.partition_by)
     order = [lowering.column(key.expression, "o") for key in spark_plan.order_by]
@@ -82,7 +87,10 @@ def lower(spark_plan: MatchRecognize, worker_plan: MatchRecognize, tie_break: tu
         Definition(s.variable, lowering.lowered(s.condition, w.condition, is_guarded=False))
         for s, w in zip(spark_plan.definitions, worker_plan.definitions, strict=True)
     )
-    passed = {name: lowering.column(ColumnAt(Target(), name), "c") for name in spark_plan.passed_columns()}
+    passed = {
+        name: lowering.column(ColumnAt(Target(), name), "c")
+        for name in spark_plan.passed_columns() if wanted is None or name.lower() in wanted
+    }
     measures, rendered = _measures(spark_plan, worker_plan, lowering)
     shows_unmatched = spark_plan.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED
     if shows_unmatched:
@@ -101,10 +109,11 @@ def lower(spark_plan: MatchRecognize, worker_plan: MatchRecognize, tie_break: tu
         output_names=None,
     )
     texts = [
-        *keys, *(passed[name] for name in spark_plan.order_columns()), *rendered,
-        *(passed[name] for name in spark_plan.rest_columns()),
+        *keys, *(passed.get(name) for name in spark_plan.order_columns()), *rendered,
+        *(passed.get(name) for name in spark_plan.rest_columns()),
     ]
-    outputs = dict(zip(spark_plan.output_columns(), texts, strict=True))
+    pairs = zip(spark_plan.output_columns(), texts, strict=True)
+    outputs = {name: text for name, text in pairs if text is not None}
     n_before = len(keys) + len(spark_plan.order_columns())
     spans = {**lowering.spans}
     for name, measure in zip(spark_plan.output_columns()[n_before:], spark_plan.measures, strict=False):

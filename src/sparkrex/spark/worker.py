@@ -32,7 +32,8 @@ class WorkerTask:
     """One relation's work, shipped to the workers.
 
     `schema` is the Arrow schema of the result. `is_ordered` says that Spark already ordered the rows; then `cut` names
-    the column that is 1 at the first row of every partition, None if all rows are one partition.
+    the column that is 1 at the first row of every partition, None if all rows are one partition. `key_names` are the
+    key columns with the names the user knows them by.
     """
 
     version: str
@@ -41,12 +42,15 @@ class WorkerTask:
     settings: Settings
     is_ordered: bool
     cut: str | None
+    key_names: tuple[tuple[str, str], ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Match one Spark partition."""
         try:
             yield from self._run(batches)
         except RexError as error:
+            for column, name in self.key_names:
+                error.notes = tuple(note.replace(f"{column} = ", f"{name} = ") for note in error.notes)
             # The frames below are ours, not the user's: the message is what matters.
             raise error.with_traceback(None) from None
 

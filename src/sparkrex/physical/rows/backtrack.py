@@ -120,7 +120,12 @@ class BacktrackMatcher:
         return Matches(start, end, number[:n_matches].copy(), labels[:n_labels].copy(), offsets)
 
     def failure(self, status: int, frame: Columns, row: int) -> ExecutionError:
-        """The error of a search that could not go on."""
+        """The error of a search that could not go on, from the start row `row` of the frame."""
+        error = self._error(status, frame, row)
+        error.row = row
+        return error
+
+    def _error(self, status: int, frame: Columns, row: int) -> ExecutionError:
         skip = self.plan.skip
         partition = int(np.searchsorted(frame.offsets, row, side="right")) - 1
         place = row - int(frame.offsets[partition]) + 1
