@@ -86,35 +86,41 @@ class Query:
 
 def main() -> int:
     arguments = parse_arguments()
-    spark = start_spark(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        report = measure_all(arguments, Path(folder))
+    print_report(report)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    everything = report["queries"] + report["by_hand"] + report["memory"]
+    return 0 if all(part["is_right"] for part in everything) else 1
+
+
+def measure_all(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """All layouts, one after the other, then memory; each figure is printed when it is there."""
+    spark = start_spark(arguments, folder)
     machine = (
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"Spark {spark.version} {arguments.master}, load {os.getloadavg()[0]:.1f}"
     )
     print(f"{machine}; {arguments.rows:,} rows, {arguments.pairs} pairs, seed {SEED}\n", flush=True)
     queries = [query for query in QUERIES if query.name in arguments.queries]
-    report: dict[str, Any] = {"machine": machine, "seed": SEED, "rows": arguments.rows, "queries": [], "by_hand": []}
-    with tempfile.TemporaryDirectory() as folder:
-        for layout in arguments.layouts:
-            # A quick run with fewer rows keeps ten rows a key, or there would be nothing to match.
-            n_keys = min(LAYOUTS[layout], max(1, arguments.rows // 10))
-            table = make_ticks(arguments.rows, n_keys)
-            path = write_ticks(table, Path(folder) / layout)
-            for query in queries:
-                report["queries"].append(measure(spark, path, table, layout, query, arguments.pairs))
-                print(query_line(report["queries"][-1]), flush=True)
-            if layout in arguments.by_hand:
-                report["by_hand"] += measure_by_hand(spark, path, table, layout, arguments.by_hand_pairs)
-            del table
-        spark.stop()
-        if not arguments.skip_memory:
-            print("measuring the workers' memory", flush=True)
-            report["memory"] = measure_memory(arguments, Path(folder) / "memory")
-    print_report(report)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    everything = report["queries"] + report["by_hand"] + report.get("memory", [])
-    return 0 if all(part["is_right"] for part in everything) else 1
+    report: dict[str, Any] = {"machine": machine, "seed": SEED, "rows": arguments.rows}
+    report |= {"queries": [], "by_hand": [], "memory": []}
+    for layout in arguments.layouts:
+        # A quick run with fewer rows keeps ten rows a key, or there would be nothing to match.
+        table = make_ticks(arguments.rows, min(LAYOUTS[layout], max(1, arguments.rows // 10)))
+        path = write_ticks(table, folder / layout)
+        for query in queries:
+            report["queries"].append(measure(spark, path, table, layout, query, arguments.pairs))
+            print(query_line(report["queries"][-1]), flush=True)
+        if layout in arguments.by_hand:
+            report["by_hand"] += measure_by_hand(spark, path, table, layout, arguments.by_hand_pairs)
+        del table
+    spark.stop()
+    if not arguments.skip_memory:
+        print("measuring the workers' memory", flush=True)
+        report["memory"] = measure_memory(arguments, folder)
+    return report
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -135,7 +141,7 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def start_spark(arguments: argparse.Namespace) -> SparkSession:
+def start_spark(arguments: argparse.Namespace, folder: Path) -> SparkSession:
     """A session with Spark's own defaults but for the memory, which must hold the sort of the floor."""
     from pyspark.sql import SparkSession
 
@@ -144,6 +150,7 @@ def start_spark(arguments: argparse.Namespace) -> SparkSession:
     settings = {
         "spark.driver.memory": "4g", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC", "spark.log.level": "ERROR",
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
     }
     settings |= dict(text.split("=", 1) for text in arguments.conf)
     builder = SparkSession.builder.master(arguments.master).appName("SparkRex benchmark")
@@ -413,13 +420,13 @@ def v_shapes_of_key(rows: pd.DataFrame) -> pd.DataFrame:
 def measure_memory(arguments: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     """The largest Python worker of the V shape over one key, each time among workers of a fresh session."""
     table = make_ticks(arguments.rows, 1)
-    path = write_ticks(table, folder)
+    path = write_ticks(table, folder / "memory")
     expected = QUERIES[0].expected(table)
     del table
     reports = []
     for sort_memory, goal in MEMORY_GOALS.items():
         settings = {} if sort_memory is None else {"sort_memory": sort_memory}
-        spark = start_spark(arguments)
+        spark = start_spark(arguments, folder)
         with peak_of_workers() as peaks:
             found = rex.sql(V_SHAPE, ticks=spark.read.parquet(str(path)), settings=settings)
             start = time.perf_counter()
@@ -542,7 +549,7 @@ def print_report(report: dict[str, Any]) -> None:
             f"{part['peak_mb']:,.0f} MB", f"{part['peak_own_mb']:,.0f} MB",
             goal(part["peak_mb"], part["goal"], is_most=True), f"{part['seconds']:.2f} s", verdict(part),
         ]
-        for part in report.get("memory", [])
+        for part in report["memory"]
     ]
     if lines:
         print()

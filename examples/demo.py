@@ -103,7 +103,7 @@ def main() -> int:
     if arguments.memory:
         run_in_memory(ticks, v_shapes, double_bottoms)
     else:
-        run_on_spark(ticks, v_shapes, double_bottoms, log=folder / "spark.log")
+        run_on_spark(ticks, v_shapes, double_bottoms, folder)
 
     is_right = report("V shapes, by rex.sql", V_SHAPES, v_shapes, "bottom_at", bottoms(planted, "V"))
     is_right &= report("Double bottoms, by rex.match", DOUBLE_BOTTOMS, double_bottoms, "ts", bottoms(planted, "W"))
@@ -113,10 +113,10 @@ def main() -> int:
     return 0 if is_right else 1
 
 
-def run_on_spark(ticks: Path, v_shapes: Path, double_bottoms: Path, log: Path) -> None:
+def run_on_spark(ticks: Path, v_shapes: Path, double_bottoms: Path, folder: Path) -> None:
     """Both queries on a local Spark: DataFrames in, lazy DataFrames out, written by Spark."""
     with timed("Spark started"):
-        spark = start_spark(log)
+        spark = start_spark(folder)
     try:
         frame = spark.read.parquet(str(ticks))
         with timed("V shapes found and written"):
@@ -135,8 +135,8 @@ def run_in_memory(ticks: Path, v_shapes: Path, double_bottoms: Path) -> None:
         pq.write_table(rex.match(DOUBLE_BOTTOMS)(ticks), double_bottoms)
 
 
-def start_spark(log: Path) -> SparkSession:
-    """A session of this process alone; what Java prints goes to the log."""
+def start_spark(folder: Path) -> SparkSession:
+    """A session of this process alone; what Java prints goes to a log in the folder."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -147,10 +147,11 @@ def start_spark(log: Path) -> SparkSession:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.warehouse.dir", str((folder / "warehouse").absolute()))
     )
     # Java inherits standard error when it starts, and keeps it.
     own = os.dup(2)
-    with log.open("wb") as file:
+    with (folder / "spark.log").open("wb") as file:
         os.dup2(file.fileno(), 2)
     try:
         return builder.getOrCreate()
@@ -277,8 +278,9 @@ def draw(ticks: pa.Table, v_shapes: pa.Table, double_bottoms: pa.Table, path: Pa
     axes["W"].set_title("the double bottom, its rows by CLASSIFIER()")
     axes["W"].legend(fontsize="small")
     for name, axis in axes.items():
-        clock = dates.DateFormatter("%H:%M" if name == "day" else "%H:%M:%S")  # type: ignore[no-untyped-call]
-        axis.xaxis.set_major_formatter(clock)
+        locator = dates.HourLocator() if name == "day" else dates.MinuteLocator()  # type: ignore[no-untyped-call]
+        axis.xaxis.set_major_locator(locator)
+        axis.xaxis.set_major_formatter(dates.DateFormatter("%H:%M"))  # type: ignore[no-untyped-call]
         axis.set_ylabel("price")
     figure.tight_layout()
     figure.savefig(path, dpi=110)

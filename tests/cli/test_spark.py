@@ -27,7 +27,7 @@ def test_a_run_on_a_local_spark(tmp_path: Path) -> None:
         "plan", "start Spark", "read", "run and write",
     ]
     assert len(lines) == 3, "Spark's own messages stay away"
-    assert list(tmp_path.glob("rex-spark-*.log")) == []
+    assert list(tmp_path.glob("rex-spark-*")) == []
     assert sorted(pq.read_table(out).to_pylist(), key=lambda row: row["symbol"]) == ANSWER
 
 
@@ -50,7 +50,7 @@ def test_a_path_that_is_not_there_is_3_and_the_log_is_kept(tmp_path: Path) -> No
     assert done.returncode == 3, done.stderr
     assert "PATH_NOT_FOUND" in done.stderr
     assert "Traceback" not in done.stderr
-    logs = list(tmp_path.glob("rex-spark-*.log"))
+    logs = list(tmp_path.glob("rex-spark-*/spark.log"))
     assert len(logs) == 1
     assert f"Spark's log: {logs[0]}" in done.stderr
 

@@ -1,7 +1,7 @@
 """A job whose Python workers die once, in a session of its own: `python -m tests.spark.kill_worker FOLDER`.
 
-Prints the answer with all workers alive, then with a worker killed inside a UDF, then inside the matching, as JSON. Spark
-starts a failed task again (`local[2,3]` allows two failures); FOLDER keeps the mark that a worker has died already.
+Prints the answer with all workers alive, then with a worker killed inside a UDF, then inside the matching, as JSON.
+Spark starts a failed task again (`local[2,3]` allows two failures); a file in FOLDER marks that a worker has died.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from pyspark.sql import SparkSession
 
@@ -82,8 +83,8 @@ def main(folder: Path) -> None:
     def dying(*arguments: Any) -> DyingTask:
         return DyingTask(WorkerTask(*arguments), folder / "died while matching")
 
-    batch.WorkerTask = dying  # type: ignore[assignment,misc]  # what the driver ships instead
-    answers["matching"] = _rows(rex.sql(QUERY.format(price="price"), ticks=ticks))
+    with mock.patch.object(batch, "WorkerTask", dying):
+        answers["matching"] = _rows(rex.sql(QUERY.format(price="price"), ticks=ticks))
     print(json.dumps(answers))
     spark.stop()
 

@@ -30,19 +30,21 @@ _N_DEFAULT = 120
 _RUN_TIME_CODES = ("REX401", "REX402", "REX403", "REX404", "REX405", "REX406")
 
 
-def _representatives(cases: list[Case], n_cases: int) -> set[str]:
-    """Names of about so many cases: a greedy cover of all tags, dialects and error codes, then every n-th other."""
+def representatives(cases: list[Case], n_cases: int) -> list[str]:
+    """Names of at least so many cases, the most telling first.
+
+    First a greedy cover of all tags, dialects and error codes, then every n-th of the others.
+    """
     features = {case.name: _features(case) for case in cases}
     missing = set().union(*features.values())
-    chosen: set[str] = set()
+    chosen: list[str] = []
     while missing:
         best = max(features, key=lambda name: (len(features[name] & missing), name))
-        chosen.add(best)
+        chosen.append(best)
         missing -= features[best]
     rest = [case.name for case in cases if case.name not in chosen]
-    n_more = max(0, n_cases - len(chosen))
-    chosen.update(rest[number * len(rest) // n_more] for number in range(n_more))
-    return chosen
+    n_more = min(len(rest), max(0, n_cases - len(chosen)))
+    return chosen + [rest[number * len(rest) // n_more] for number in range(n_more)]
 
 
 def _features(case: Case) -> set[str]:
@@ -52,7 +54,7 @@ def _features(case: Case) -> set[str]:
 
 def _parameters() -> Iterator[Any]:
     cases = [read(path) for path in case_files()]
-    chosen = _representatives([case for case in cases if case.no_spark_because is None], _N_DEFAULT)
+    chosen = representatives([case for case in cases if case.no_spark_because is None], _N_DEFAULT)
     for case in cases:
         is_slow = case.name not in chosen and case.no_spark_because is None
         name = case.path.relative_to(CASES).with_suffix("").as_posix()

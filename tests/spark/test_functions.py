@@ -190,3 +190,15 @@ def test_errors_of_analysis_arise_at_once(
         rex.sql(query, ticks=ticks)
     assert (caught.value.code, caught.value.position) == (code, position), str(caught.value)
     assert jobs() == 0
+
+
+@pytest.mark.parametrize("condition", ["twice(S.v) > 1", "PREV(twice(v)) > 1", "twice(PREV(v)) > 1"])
+def test_a_registered_function_never_sees_a_row_that_is_not_there(condition: str, spark: SparkSession) -> None:
+    """It need not know what to do with NULL if the data has none: with no target row its value is NULL."""
+    spark.udf.register("twice", lambda value: value * 2, "bigint")
+    try:
+        frame = spark.createDataFrame(pa.table({"g": [1, 1, 2], "id": [1, 2, 3], "v": [5, 0, 7]}))
+        assert _ids(frame, condition, "S A") == [2]
+        assert _ids(frame, "twice(PREV(v)) IS NULL") == [1, 3]
+    finally:
+        spark.sql("DROP TEMPORARY FUNCTION twice")

@@ -43,6 +43,11 @@ def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expressi
         name, template = templates.BINARY[type(node)]
         return call(name, (node.this, node.expression), template)
     match node:
+        case exp.Div() | exp.Mod() if scope.zero_gives_null:
+            divisor = Call("nullif", (converter.convert_node(node.expression, place), Literal(0)), "NULLIF({0}, {1})")
+            name, sign = ("divide", "/") if isinstance(node, exp.Div) else ("modulo", "%")
+            dividend = converter.convert_node(node.this, place)
+            return Call(name, (dividend, divisor), f"({{0}} {sign} {{1}})", span=span)
         case exp.Div():
             name, template = templates.division(scope, are_both_integers(node, converter.types), scope.host_dialect)
             return call(name, (node.this, node.expression), template)

@@ -33,6 +33,9 @@ class Scope:
     `aggregate_names` are functions of the host that aggregate, in lower case; `table_columns` gives the column names
     of another table, in lower case, None if they cannot be known; `outer_names` are words of the queries around, in
     lower case.
+
+    Without `translates_all`, a function that the host does not have is left under a name that it will refuse, if it is
+    ever asked. `zero_gives_null` is Spark's division without ANSI mode.
     """
 
     source: Source
@@ -47,6 +50,8 @@ class Scope:
     aggregate_names: frozenset[str]
     table_columns: Callable[[str], frozenset[str] | None]
     outer_names: frozenset[str]
+    translates_all: bool = True
+    zero_gives_null: bool = False
 
     def variable_set(self, name: str) -> frozenset[str] | None:
         """The primary variables behind a variable or union variable, None if the name is neither."""

@@ -98,6 +98,8 @@ def template_of(node: exp.Expr, scope: Scope, n_operands: int, span: Span) -> st
     try:
         text = node.sql(dialect=scope.host_dialect, unsupported_level=ErrorLevel.RAISE)
     except SqlglotUnsupported as error:
+        if not scope.translates_all:
+            return function_template(f"rex_unsupported_{node.key}", n_operands)
         raise UnsupportedError(
             "REX301", f"this cannot be translated from {scope.dialect_name} to {scope.host_dialect}", scope.source,
             span, notes=(str(error).strip(),), hint="write it with functions that both know",

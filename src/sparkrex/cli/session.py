@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -38,26 +39,30 @@ _READERS: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
-class SparkLog:
-    """The file that Spark's log goes to; `keep()` makes it outlive the command."""
+class Scratch:
+    """A folder for what Spark leaves behind, above all its log; `keep()` makes it outlive the command."""
 
     def __init__(self) -> None:
-        handle, name = tempfile.mkstemp(prefix="rex-spark-", suffix=".log")
-        os.close(handle)
-        self.path = Path(name)
+        self.folder = Path(tempfile.mkdtemp(prefix="rex-spark-"))
+        self.log = self.folder / "spark.log"
         self.is_kept = False
 
     def keep(self) -> str:
         """A line that says where the log is; empty if nothing was logged."""
-        self.is_kept = self.path.stat().st_size > 0
-        return f"Spark's log: {self.path}" if self.is_kept else ""
+        self.is_kept = self.log.exists() and self.log.stat().st_size > 0
+        return f"Spark's log: {self.log}" if self.is_kept else ""
+
+    def remove(self) -> None:
+        """Delete the folder, unless it is to be kept."""
+        if not self.is_kept:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     @contextmanager
-    def instead_of_stderr(self) -> Iterator[None]:
+    def takes_stderr(self) -> Iterator[None]:
         """Processes started inside write their standard error to the log, for as long as they live."""
         sys.stderr.flush()
         own = os.dup(2)
-        with self.path.open("ab") as log:
+        with self.log.open("ab") as log:
             os.dup2(log.fileno(), 2)
         try:
             yield
@@ -78,20 +83,21 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
     except ImportError as error:
         raise UsageError("--master and --remote need pyspark: pip install 'sparkrex[spark]'") from error
     url = arguments.remote or arguments.master
-    if url.startswith("local"):
-        # Workers on this machine would otherwise use whatever `python3` is.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         # They print every error of Spark's, with its Java stack, also those that are shown as ours.
         PySparkLogger.getLogger(name).disabled = True
+    scratch = Scratch()
     builder = SparkSession.builder.appName("rex").config("spark.sql.session.timeZone", time_zone)
     builder = builder.remote(url) if arguments.remote else builder.master(url)
-    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    if url.startswith("local"):
+        # Workers on this machine would otherwise use whatever `python3` is.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = builder.config("spark.sql.warehouse.dir", str(scratch.folder / "warehouse"))
+        builder = builder.config("spark.ui.showConsoleProgress", "false")
     for name, value in arguments.conf:
         builder = builder.config(name, value)
-    log = SparkLog()
     try:
-        with progress.stage("start Spark"), log.instead_of_stderr():
+        with progress.stage("start Spark"), scratch.takes_stderr():
             spark = builder.getOrCreate()
         try:
             yield spark
@@ -101,10 +107,9 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         if not _is_from_spark(error):
             raise
         message = readable(error)
-        raise Failed(f"{message}\n{log.keep()}".rstrip(), is_internal=message.startswith("internal")) from error
+        raise Failed(f"{message}\n{scratch.keep()}".rstrip(), is_internal=message.startswith("internal")) from error
     finally:
-        if not log.is_kept:
-            log.path.unlink(missing_ok=True)
+        scratch.remove()
 
 
 def read_table(spark: SparkSession, table: TableFile) -> DataFrame:

@@ -22,9 +22,23 @@ def render(expression: Expression, leaf: Callable[[Leaf], str]) -> str:
         case Call("and" | "or") if any(can_fail(operand) for operand in expression.operands[1:]):
             return _guarded(expression, leaf)
         case Call():
-            return expression.template.format(*(render(operand, leaf) for operand in expression.operands))
+            text = expression.template.format(*(render(operand, leaf) for operand in expression.operands))
+            return text if _is_closed(text) else f"({text})"
         case _:
             return leaf(expression)
+
+
+def _is_closed(text: str) -> bool:
+    """Whether the text is one parenthesis or one call, so that no operator around it can tear it apart."""
+    opening = text.find("(")
+    if opening < 0 or not (opening == 0 or text[:opening].replace("_", "a").isalnum()):
+        return False
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and place >= opening:
+            return place == len(text) - 1
+    return False
 
 
 def _guarded(expression: Call, leaf: Callable[[Leaf], str]) -> str:

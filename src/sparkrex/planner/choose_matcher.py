@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sparkrex.analyze.split import Condition, reach, split_conditions
+from sparkrex.physical.contract import Columns
 from sparkrex.physical.rows.backtrack import BacktrackMatcher
+from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
 from sparkrex.physical.rows.interpreter import Interpreter
 from sparkrex.physical.rows.program import compile_pattern
 
@@ -28,6 +32,14 @@ class Choice:
     refusals: tuple[tuple[str, str], ...]
     conditions: tuple[Condition, ...]
     variables: tuple[str, ...]
+
+
+def check_conditions(choice: Choice, plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator) -> None:
+    """Evaluate the conditions over no rows: a type or a function that does not fit shows before any row is read."""
+    offsets = np.zeros(1, np.int64)
+    evaluate_bitmaps(choice.conditions, Columns(sample, offsets), evaluator, plan.source)
+    if isinstance(choice.matcher, Interpreter):
+        choice.matcher.check(sample)
 
 
 def choose_matcher(

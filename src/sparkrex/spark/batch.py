@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -21,18 +22,20 @@ from pyspark.sql.types import ArrayType, BooleanType, LongType, MapType, StringT
 from sparkrex.analyze.clause import analyze_clause, union_variables
 from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.columns.inputs import is_spark, to_arrow
-from sparkrex.errors import RexError, UnsupportedError
+from sparkrex.errors import AnalysisError, RexError, UnsupportedError
 from sparkrex.ir import traverse
-from sparkrex.ir.scalar import ColumnAt, walk
+from sparkrex.ir.scalar import Aggregate, ColumnAt, walk
 from sparkrex.languages.match_recognize.names import name_rules
-from sparkrex.planner.choose_matcher import Choice, choose_matcher
+from sparkrex.physical.output import NO_COLUMNS
+from sparkrex.planner.choose_matcher import Choice, check_conditions, choose_matcher
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
-from sparkrex.spark.lower import INPUT, Lowered, lower, quoted
+from sparkrex.spark.lower import Lowered, lower, quoted
 from sparkrex.spark.worker import WorkerTask, open_evaluator
 from sparkrex.statement.tokens import tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import FrameType
 
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from sparkrex.statement.cut import Relation
 
 # Types that NumPy does not order or compare as Spark does: Spark numbers the rows instead.
+_OF_NUMBERS = ("sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop")
 _ORDERED_BY_SPARK = ("struct", "array", "map", "interval", "variant", "collate")
 
 
@@ -66,8 +70,8 @@ def run_on_spark(
         result, _, _ = _relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = result
     if query.statement.bare_relation is None or result is None:
-        result = host.analyzed(host.translated(query.statement.host_sql), None)
-    return result
+        return host.analyzed(host.translated(query.statement.host_sql), None)
+    return result.select() if result.columns == [NO_COLUMNS] else result
 
 
 def explain_on_spark(
@@ -108,7 +112,8 @@ def _relation(
     source = host.analyzed(from_item, relation.span)
     columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
     plans = [_analyze(query, relation, clause, columns, host, dialect) for dialect in ("spark", "duckdb")]
-    lowered = lower(plans[0], plans[1], settings.tie_break, _wanted(query, relation))
+    settings = replace(settings, time_zone=host.time_zone())
+    lowered = lower(plans[0], plans[1], f"{relation.placeholder}_in", settings.tie_break, _wanted(query, relation))
     projected = _project(source, lowered, host, relation)
     frame, choice = _match(projected, lowered, host, settings, relation)
     return _select(frame, lowered, host, relation), plans[0], choice
@@ -140,6 +145,7 @@ def _analyze(
         host_dialect=dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
         variables=traverse.variables(clause.pattern), unions={}, aggregate_names=AGGREGATE_NAMES,
         table_columns=host.table_columns, outer_names=relation.outer_names,
+        translates_all=dialect == "spark", zero_gives_null=not host.is_ansi(),
     )
     scope = replace(scope, unions=union_variables(clause, scope))
     return analyze_clause(clause, scope, relation)
@@ -147,18 +153,19 @@ def _analyze(
 
 def _project(source: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> DataFrame:
     """The columns that the workers need, computed by Spark."""
-    host.frames[INPUT] = source
+    name = f"{relation.placeholder}_in"
+    host.frames[name] = source
     listed = ", ".join(f"{text} AS {quoted(name)}" for name, text in lowered.projections.items())
     head = host.prefix(relation.prefix)
     try:
-        projected = host.analyzed(f"{head}SELECT {listed} FROM {INPUT}", relation.span)
+        projected = host.analyzed(f"{head}SELECT {listed} FROM {name}", relation.span)
     except RexError:
         # One by one, to find the expression that Spark refuses and point at it.
-        for name, text in lowered.projections.items():
-            host.analyzed(f"{head}SELECT {text} FROM {INPUT}", lowered.spans.get(name) or relation.span)
+        for column, text in lowered.projections.items():
+            host.analyzed(f"{head}SELECT {text} FROM {name}", lowered.spans.get(column) or relation.span)
         raise
     finally:
-        del host.frames[INPUT]
+        del host.frames[name]
     return projected
 
 
@@ -178,7 +185,7 @@ def _match(
     if not keys:
         warnings.warn(
             "MATCH_RECOGNIZE without PARTITION BY: all rows go through one task; add PARTITION BY if possible",
-            stacklevel=5,
+            stacklevel=_callers_level(),
         )
         frame = projected.repartition(1).sortWithinPartitions(*_sort_columns(lowered))
     elif ordered_by_spark:
@@ -193,11 +200,13 @@ def _match(
     if cut is not None:
         needed.append(cut)
     frame = frame.select(*map(quoted, needed))
-    _check_carried(frame, host, relation)
+    _check_carried(frame, lowered, host, relation)
+    _check_aggregates(lowered, types, host)
     sample = _arrow_schema(frame.schema, host).empty_table()
     evaluator = open_evaluator(lowered.worker, settings)
     try:
         choice = choose_matcher(lowered.worker, sample, evaluator, settings)
+        check_conditions(choice, lowered.worker, sample, evaluator)
     finally:
         evaluator.host.close()
     task = WorkerTask(
@@ -205,6 +214,16 @@ def _match(
         tuple(zip(lowered.keys, lowered.outputs, strict=False)),
     )
     return frame.mapInArrow(task, output), choice
+
+
+def _callers_level() -> int:
+    """How many frames above the caller of this function the user's code stands."""
+    level = 1
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("sparkrex", "pyspark"):
+        frame = frame.f_back
+        level += 1
+    return level
 
 
 def _carried(lowered: Lowered, keys: list[str], columns: list[str], *, is_ordered: bool) -> list[str]:
@@ -250,7 +269,7 @@ def _output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, Data
         fields.append(StructField(name, known))
     fields += [StructField(name, types[name]) for name in lowered.worker.input_columns]
     fields = [StructField(field.name, _nullable(field.dataType)) for field in fields]
-    return StructType(fields or [StructField("rex_none", BooleanType())])
+    return StructType(fields or [StructField(NO_COLUMNS, BooleanType())])
 
 
 def _nullable(kind: DataType) -> DataType:
@@ -267,35 +286,55 @@ def _nullable(kind: DataType) -> DataType:
 
 
 def _arrow_schema(schema: StructType, host: SparkHost) -> pa.Schema:
-    return to_arrow_schema(schema, timezone=host.spark.conf.get("spark.sql.session.timeZone"))
+    return to_arrow_schema(schema, timezone=host.time_zone())
 
 
-def _check_carried(frame: DataFrame, host: SparkHost, relation: Relation) -> None:
+def _check_aggregates(lowered: Lowered, types: dict[str, DataType], host: SparkHost) -> None:
+    """Spark would read the strings as numbers; the workers do not."""
+    expressions = [*(m.expression for m in lowered.worker.measures), *(d.condition for d in lowered.worker.definitions)]
+    for node in (node for expression in expressions for node in walk(expression)):
+        if isinstance(node, Aggregate) and node.function in _OF_NUMBERS:
+            argument = node.arguments[0] if node.arguments else None
+            if isinstance(argument, ColumnAt) and isinstance(types[argument.column], StringType):
+                raise AnalysisError(
+                    "REX214", f"{node.function} needs numbers, not strings", host.source, node.span,
+                    hint=f"{node.function}(CAST(... AS DOUBLE))",
+                )
+
+
+def _check_carried(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> None:
     """Refuse a column that Arrow cannot carry, naming it and a cast."""
     for field in frame.schema:
         name = field.dataType.simpleString()
         if name == "interval" or (name.startswith("interval") and ("month" in name or "year" in name)):
             raise UnsupportedError(
-                "REX301", f"a column of type {name} cannot be carried to Python workers", host.source, relation.span,
-                hint="cast it in a subquery, for example to string",
+                "REX301", f"{_written(lowered, field.name)} of type {name} cannot be carried to Python workers",
+                host.source, lowered.spans.get(field.name) or relation.span,
+                hint=f"cast it in a subquery: SELECT CAST({_written(lowered, field.name)} AS STRING) ...",
             )
+
+
+def _written(lowered: Lowered, column: str) -> str:
+    """A projected column as the user knows it."""
+    return lowered.projections.get(column, column).split(".", 1)[-1].strip("`")
 
 
 def _select(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> DataFrame:
     """The relation's own columns, measures computed by Spark over what the workers read."""
-    host.frames["rex_out"] = frame
+    matched = f"{relation.placeholder}_out"
+    host.frames[matched] = frame
     listed = ", ".join(f"{text} AS {quoted(name)}" for name, text in lowered.outputs.items())
     head = host.prefix(relation.prefix)
     try:
         if not listed:
             return frame
-        return host.analyzed(f"{head}SELECT {listed} FROM rex_out", relation.span)
+        return host.analyzed(f"{head}SELECT {listed} FROM {matched}", relation.span)
     except RexError:
         for name, text in lowered.outputs.items():
-            host.analyzed(f"{head}SELECT {text} FROM rex_out", lowered.spans.get(name) or relation.span)
+            host.analyzed(f"{head}SELECT {text} FROM {matched}", lowered.spans.get(name) or relation.span)
         raise
     finally:
-        del host.frames["rex_out"]
+        del host.frames[matched]
 
 
 def physical_plan(frame: DataFrame) -> str:

@@ -89,6 +89,15 @@ class SparkHost:
                 self.source, Span(0, 1), notes=(str(error).split("\n")[0],),
             ) from error
 
+    def time_zone(self) -> str:
+        """The session's time zone."""
+        return str(self.spark.conf.get("spark.sql.session.timeZone"))
+
+    def is_ansi(self) -> bool:
+        """Whether the session's arithmetic fails rather than give NULL; other dialects have their own rules."""
+        is_spark = self.dialect_name.startswith(("spark", "databricks"))
+        return not is_spark or str(self.spark.conf.get("spark.sql.ansi.enabled")).lower() == "true"
+
     def prefix(self, text: str) -> str:
         """A WITH clause in Spark's dialect. Only a whole statement can be translated."""
         return re.sub(r"SELECT 1\s*\Z", "", self.translated(f"{text}SELECT 1")) if text else ""
@@ -107,7 +116,7 @@ class SparkHost:
         """Spark's error as ours, at the place in the query that caused it."""
         condition = error.getCondition() or ""
         parameters = error.getMessageParameters() or {}
-        message = str(error).split("\n")[0]
+        message = next((line for line in str(error).split("\n") if line.strip()), "")
         message = re.sub(r"^\[[^\]]*\]\s*", "", message).split(" SQLSTATE")[0]
         name = next((value.strip("`") for key, value in parameters.items() if key in _NAMES), "")
         name = name.split(".")[-1].strip("`")

@@ -31,7 +31,6 @@ from sparkrex.ir.scalar import (
 if TYPE_CHECKING:
     from sparkrex.source import Span
 
-INPUT = "rex_in"
 MATCHED = "rex_matched"
 
 # Functions that give NULL for NULL operands: a missing target row needs no further thought.
@@ -46,7 +45,7 @@ _STRICT = {
 class Lowered:
     """A relation as Spark and its workers see it.
 
-    `projections` are Spark SQL by column name, over the input as `rex_in`. `worker` is the plan of the workers over
+    `projections` are Spark SQL by column name, over the input. `worker` is the plan of the workers over
     these columns. `outputs` are Spark SQL by output name, over the worker's columns. `aggregates` are Spark SQL of the
     worker's aggregate measures over the projected columns, from which their types are learnt. `spans` are the places in
     the query that projections and outputs come from.
@@ -63,13 +62,15 @@ class Lowered:
 
 
 def lower(
-    spark_plan: MatchRecognize, worker_plan: MatchRecognize, tie_break: tuple[str, ...], wanted: frozenset[str] | None
+    spark_plan: MatchRecognize, worker_plan: MatchRecognize, input_name: str, tie_break: tuple[str, ...],
+    wanted: frozenset[str] | None,
 ) -> Lowered:
     """Cut a plan, given once with Spark's templates and once with the worker's.
 
-    `wanted` are the names, in lower case, that the statement around the relation can read, None if it may read all.
+    `input_name` names the input in the projections' SQL. `wanted` are the names, in lower case, that the statement
+    around the relation can read, None if it may read all.
     """
-    lowering = _Lowering()
+    lowering = _Lowering(input_name)
     keys = tuple(lowering.column(key.expression, "k") for key in spark_plan.partition_by)
     order = [lowering.column(key.expression, "o") for key in spark_plan.order_by]
     order_by = [
@@ -163,9 +164,16 @@ def _measures(
 
 @dataclass(slots=True)
 class _Lowering:
+    input_name: str
     projections: dict[str, str] = field(default_factory=dict)
     aggregates: dict[str, str] = field(default_factory=dict)
     spans: dict[str, Span | None] = field(default_factory=dict)
+    windows: set[str] = field(default_factory=set)
+
+    def input_column(self, leaf: Leaf) -> str:
+        """A column of the input in Spark's SQL."""
+        assert isinstance(leaf, ColumnAt), "only columns are row-local"
+        return f"{self.input_name}.{quoted(leaf.column)}"
 
     def sql(self, text: str, prefix: str, span: Span | None = None) -> str:
         """The name of the projected column with this SQL."""
@@ -179,7 +187,7 @@ class _Lowering:
 
     def column(self, expression: Expression, prefix: str) -> str:
         """The name of the projected column of a row-local expression."""
-        return self.sql(render(expression, _input_column), prefix, expression.span)
+        return self.sql(render(expression, self.input_column), prefix, expression.span)
 
     def lowered(self, ours: Expression, theirs: Expression, *, is_guarded: bool) -> Expression:
         """The worker's expression with every row-local part replaced by a projected column."""
@@ -204,7 +212,7 @@ class _Lowering:
 
     def _or_missing(self, value: ColumnAt, expression: Expression, theirs: Expression) -> Expression:
         """Where there is no target row, the expression over an all-NULL row: a column of its own."""
-        null_row = render(expression, lambda leaf: f"if(false, {_input_column(leaf)}, NULL)")
+        null_row = render(expression, lambda leaf: f"if(false, {self.input_column(leaf)}, NULL)")
         missing = ColumnAt(Target(), self.sql(null_row, "p"), span=theirs.span)
         exists = ColumnAt(value.target, self.sql("TRUE", "p"), span=theirs.span)
         return Call("case", (exists, value, missing), "(CASE WHEN {0} THEN {1} ELSE {2} END)", span=theirs.span)
@@ -229,7 +237,7 @@ class _Lowering:
         """The worker's reading of one leaf of a measure."""
         match ours, theirs:
             case ColumnAt(target), _:
-                if ours.column in self.projections:  # a window function, projected before
+                if ours.column in self.windows:
                     return ours
                 return ColumnAt(target, self.column(ColumnAt(Target(), ours.column), "c"), span=ours.span)
             case Aggregate(), Aggregate():
@@ -281,8 +289,9 @@ class _Lowering:
         match expression:
             case Call(function="window"):
                 targets = [node.target for node in walk(expression) if isinstance(node, ColumnAt)]
-                text = render(_at_input(expression), _input_column)
-                return ColumnAt(targets[0] if targets else Target(), self.sql(text, "p"), span=expression.span)
+                name = self.sql(render(_at_input(expression), self.input_column), "rex_window_", expression.span)
+                self.windows.add(name)
+                return ColumnAt(targets[0] if targets else Target(), name, span=expression.span)
             case Call(operands=operands):
                 return replace(expression, operands=tuple(self.without_windows(part) for part in operands))
             case _:
@@ -299,11 +308,6 @@ def _at_input(expression: Call) -> Call:
 
 def _is_strict(expression: Expression) -> bool:
     return all(node.function in _STRICT for node in walk(expression) if isinstance(node, Call))
-
-
-def _input_column(leaf: Leaf) -> str:
-    assert isinstance(leaf, ColumnAt), "only columns are row-local"
-    return f"{INPUT}.{quoted(leaf.column)}"
 
 
 def quoted(name: str) -> str:

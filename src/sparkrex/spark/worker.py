@@ -168,18 +168,20 @@ def open_evaluator(plan: MatchRecognize, settings: Settings) -> RelationEvaluato
 
 
 def _chunks(batches: Iterator[pa.RecordBatch], n_wanted: int) -> Iterator[pa.Table]:
-    """Tables of at least `n_wanted` rows, but for the last."""
+    """Tables of `n_wanted` rows; the last may be shorter."""
     kept: list[pa.RecordBatch] = []
     n_rows = 0
     for batch in batches:
-        if batch.num_rows == 0:
-            continue
         kept.append(batch)
         n_rows += batch.num_rows
         if n_rows >= n_wanted:
-            yield pa.Table.from_batches(kept)
-            kept, n_rows = [], 0
-    if kept:
+            table = pa.Table.from_batches(kept)
+            n_whole = n_rows // n_wanted
+            for number in range(n_whole):
+                yield table.slice(number * n_wanted, n_wanted)
+            kept = table.slice(n_whole * n_wanted).to_batches()
+            n_rows -= n_whole * n_wanted
+    if n_rows:
         yield pa.Table.from_batches(kept)
 
 

@@ -27,7 +27,7 @@ from sparkrex.columns.values import (
 from sparkrex.errors import ExecutionError
 from sparkrex.ir.plan import SkipTo
 from sparkrex.ir.render import render
-from sparkrex.ir.scalar import ColumnAt, Expression, Literal, walk
+from sparkrex.ir.scalar import Call, ColumnAt, Expression, Literal, walk
 from sparkrex.kernels import backtrack as kernel
 from sparkrex.physical.contract import Columns, Matches, State
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.plan import MatchRecognize
     from sparkrex.ir.render import Leaf
+    from sparkrex.source import Span
 
 _SKIP_MODES = {
     SkipTo.PAST_LAST_ROW: kernel.PAST_LAST_ROW, SkipTo.NEXT_ROW: kernel.NEXT_ROW, SkipTo.FIRST: kernel.TO_FIRST,
@@ -157,9 +158,17 @@ class BacktrackMatcher:
                 )
             case _:
                 return ExecutionError(
-                    "REX404", "division by zero in DEFINE", self.plan.source, self.plan.span, notes=(where,),
+                    "REX404", "division by zero in DEFINE", self.plan.source, self._division(), notes=(where,),
                     hint="guard it with CASE or NULLIF",
                 )
+
+    def _division(self) -> Span:
+        """Where the first division in a context condition stands."""
+        for condition in self.conditions:
+            for node in () if condition.context is None else walk(condition.context):
+                if isinstance(node, Call) and node.function in ("divide", "integer_divide", "modulo") and node.span:
+                    return node.span
+        return self.plan.span
 
 
 def _memo(program: Program, conditions: tuple[Condition, ...]) -> tuple[NDArray[np.int32], NDArray[np.bool_], int, int]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sparkrex.analyze.split import Condition
     from sparkrex.ir.scalar import Expression
     from sparkrex.physical.rows.backtrack import BacktrackMatcher
+    from sparkrex.source import Source
 
 
 class Interpreter:
@@ -44,6 +45,21 @@ class Interpreter:
     def describe(self) -> list[str]:
         """Why it was needed."""
         return [f"conditions run in plain Python: {self.reason}"]
+
+    def check(self, sample: pa.Table) -> None:
+        """Evaluate every context condition over no match, to meet its errors before any row is read."""
+        backtrack = self.backtrack
+        none = np.zeros(0, np.int64)
+        matches = Matches(none, none, none, np.zeros(0, np.int16), np.zeros(1, np.int64))
+        reader = MatchReader(
+            sample, Arrangement(None, np.zeros(1, np.int64), 0), matches, backtrack.program.variables,
+            backtrack.plan.dialect, backtrack.evaluator,
+        )
+        views = Viewpoints(none, none, at_end=True)
+        for condition in backtrack.conditions:
+            if condition.context is not None:
+                (result,) = reader.evaluate([condition.context], views, [condition.context.span])
+                _require_boolean(result, condition, backtrack.plan.source)
 
     def feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
         """See the contract."""
@@ -183,11 +199,7 @@ class _Search:
         assert context is not None  # only such conditions get here
         views = Viewpoints(np.zeros(1, np.int64), np.array([length - 1]), at_end=True)
         (result,) = reader.evaluate([context], views, [context.span])
-        if not pa.types.is_boolean(result.type) and not pa.types.is_null(result.type):
-            raise AnalysisError(
-                "REX214", f"the condition of {condition.variable} is not boolean but {result.type}",
-                matcher.plan.source, context.span, hint="compare it with something",
-            )
+        _require_boolean(result, condition, matcher.plan.source)
         return result[0].as_py() is True
 
     def _following(self, start: int, labels: list[int]) -> int:
@@ -204,3 +216,12 @@ class _Search:
         if place == 0:
             raise self.matcher.failure(kernel.SKIP_TO_FIRST_ROW, self.frame, start)
         return start + place
+
+
+def _require_boolean(result: pa.ChunkedArray, condition: Condition, source: Source) -> None:
+    if not pa.types.is_boolean(result.type) and not pa.types.is_null(result.type):
+        span = None if condition.context is None else condition.context.span
+        raise AnalysisError(
+            "REX214", f"the condition of {condition.variable} is not boolean but {result.type}", source, span,
+            hint="compare it with something",
+        )
