@@ -7,17 +7,22 @@ by `coalesce(A.c, B.c)`, which is the same value, and the result is compared wit
 from __future__ import annotations
 
 import datetime
+import random
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
+from tests.answers import same_value
 
 import sparkrex as rex
 from sparkrex.errors import RexError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
 
 _UTC = datetime.UTC
 VALUES = pa.table(
@@ -246,23 +251,19 @@ def _query(numbers: list[int]) -> str:
       PATTERN (^ A {' '.join(f'B{number}?' for number in numbers)}) DEFINE {defined})"""
 
 
-def _frame(spark: SparkSession) -> DataFrame:
-    expected = [f"{expression} AS e{number}" for number, expression in enumerate(EXPRESSIONS)]
-    return spark.createDataFrame(VALUES).selectExpr("*", *expected).crossJoin(
-        spark.range(len(EXPRESSIONS) + 1).withColumnRenamed("id", "n")
-    )
-
-
 def test_workers_agree_with_spark_or_refuse(spark: SparkSession) -> None:
-    frame = _frame(spark)
+    values = spark.createDataFrame(VALUES)
     accepted, refused = [], []
     for number, expression in enumerate(EXPRESSIONS):
         try:
-            rex.sql(_query([number]), t=frame)
+            rex.sql(_query([number]), t=values.selectExpr("*", "1 AS n", f"{expression} AS e{number}"))
             accepted.append(number)
         except RexError as error:
             refused.append(f"{expression}: {error.code}")
-    found = {row["k"]: set(row["labels"]) for row in rex.sql(_query(accepted), t=frame).collect()}
+    rows = spark.range(len(EXPRESSIONS) + 1).withColumnRenamed("id", "n")
+    columns = [f"{EXPRESSIONS[number]} AS e{number}" for number in accepted]
+    answer = rex.sql(_query(accepted), t=values.selectExpr("*", *columns).crossJoin(rows))
+    found = {row["k"]: set(row["labels"]) for row in answer.collect()}
     wrong = []
     for number in accepted:
         keys = sorted(k for k, labels in found.items() if f"B{number}" not in labels)
@@ -272,3 +273,115 @@ def test_workers_agree_with_spark_or_refuse(spark: SparkSession) -> None:
     assert len(found) == VALUES.num_rows
     # Refusing is right only for what is rare.
     assert len(refused) < len(EXPRESSIONS) // 4, refused
+
+
+AGGREGATES = """\
+count(*)
+count(x)
+count(DISTINCT x)
+sum(i)
+sum(x)
+sum(m)
+sum(DISTINCT i)
+avg(i)
+avg(x)
+avg(m)
+min(x)
+max(x)
+min(s)
+max(m)
+max(da)
+min(ts)
+stddev(i)
+stddev_pop(i)
+stddev_samp(x)
+variance(i)
+var_pop(i)
+var_samp(x)
+corr(i, x)
+covar_pop(i, x)
+covar_samp(i, x)
+skewness(i)
+kurtosis(i)
+median(i)
+mode(i)
+percentile(i, 0.3)
+percentile_approx(i, 0.5)
+approx_count_distinct(i)
+bool_and(b)
+bool_or(b)
+every(b)
+some(b)
+count_if(b)
+bit_and(i)
+bit_or(i)
+bit_xor(i)
+max_by(s, id)
+min_by(i, id)
+max_by(s, x)
+array_agg(i)
+collect_list(s)
+array_size(collect_set(i))
+listagg(s, ',')
+string_agg(s)
+regr_slope(i, id)
+regr_r2(i, id)
+try_sum(i)
+try_avg(i)
+sum(i) FILTER (WHERE b)
+count(*) FILTER (WHERE i > 0)
+sum(i + 1)
+sum(if(b, i, 0))
+avg(abs(i))
+sum(i) / count(*)
+max(x) - min(x)
+sum(m) / 3
+concat(min(s), '-', max(s))""".splitlines()
+
+
+def test_aggregates_agree_with_spark_or_are_refused(spark: SparkSession) -> None:
+    """Over all rows of a partition, which is what GROUP BY takes. Group 2 has no values but NULL, group 3 one row."""
+    rng = random.Random("aggregates")
+    n_rows = 60
+    groups = [rng.choice((0, 1, 2)) for _ in range(n_rows)] + [3]
+
+    def column(draw: Callable[[], Any], kind: pa.DataType) -> pa.Array:
+        return pa.array([None if g == 2 or (g < 3 and rng.random() < 0.2) else draw() for g in groups], kind)
+
+    table = pa.table({
+        "g": groups, "id": range(len(groups)),
+        "i": column(lambda: rng.randint(-9, 9), pa.int32()),
+        "x": column(lambda: rng.choice((0.1, -0.0, 0.0, 1e16, -2.5, 3.25)), pa.float64()),
+        "m": column(lambda: Decimal(rng.randint(-999, 999)) / 100, pa.decimal128(9, 2)),
+        "s": column(lambda: rng.choice(("a", "B", "", "é", "zz")), pa.string()),
+        "b": column(lambda: rng.random() < 0.5, pa.bool_()),
+        "da": column(lambda: datetime.date(2024, 1, rng.randint(1, 31)), pa.date32()),
+        "ts": column(lambda: datetime.datetime(2024, 1, rng.randint(1, 31), tzinfo=_UTC), pa.timestamp("us", "UTC")),
+    })
+    frame = spark.createDataFrame(table).repartition(1).sortWithinPartitions("id")
+    clause = "PARTITION BY g ORDER BY id MEASURES {} PATTERN (A+)"
+    accepted, refused = [], []
+    for number, aggregate in enumerate(AGGREGATES):
+        try:
+            frame.transform(rex.match(clause.format(f"{aggregate} AS a{number}")))
+            accepted.append(number)
+        except RexError as error:
+            refused.append(f"{aggregate}: {error.code}")
+    listed = [f"{AGGREGATES[number]} AS a{number}" for number in accepted]
+    ours = frame.transform(rex.match(clause.format(", ".join(listed))))
+    theirs = frame.groupBy("g").agg(*(F.expr(AGGREGATES[number]).alias(f"a{number}") for number in accepted))
+    expected = {row["g"]: row for row in theirs.collect()}
+    found = {row["g"]: row for row in ours.collect()}
+    wrong = [
+        f"{AGGREGATES[number]}: {ours.schema[f'a{number}'].dataType.simpleString()}, "
+        f"not {theirs.schema[f'a{number}'].dataType.simpleString()}"
+        for number in accepted if ours.schema[f"a{number}"].dataType != theirs.schema[f"a{number}"].dataType
+    ]
+    wrong += [
+        f"{AGGREGATES[number]} of g = {g}: {found[g][f'a{number}']!r}, not {row[f'a{number}']!r}"
+        for g, row in expected.items() for number in accepted
+        if not same_value(found[g][f"a{number}"], row[f"a{number}"])
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert len(found) == len(expected)
+    assert len(refused) < 5, refused
