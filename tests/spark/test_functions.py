@@ -58,7 +58,7 @@ PARTITION BY sym ORDER BY ts PATTERN (A+ B+) DEFINE B AS {condition})"""
     with pytest.raises(RexError, match=doubled) as caught:
         rex.sql(query, ticks=ticks)
     assert caught.value.code in ("REX213", "REX301")
-    assert caught.value.position == (2, 57)
+    assert caught.value.position == (2, 58)
     assert jobs() == 0
 
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from sparkrex.hosts.duckdb import RelationEvaluator
     from sparkrex.ir.plan import MatchRecognize
 
-_CHUNK_ROWS = 1_000_000
+# A chunk is small beside what the sort may hold: matching it takes several times its own size.
+_CHUNK_SHARE = 16
+_LARGEST_CHUNK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class WorkerTask:
 
         relation: StreamedRelation | None = None
         opens = True
-        for chunk, following in _with_next(_chunks(batches, self.settings.chunk_rows or _CHUNK_ROWS)):
+        for chunk, following in _with_next(_chunks(batches, self.settings)):
             if relation is None:
                 choice = choose_matcher(
                     self.plan, chunk.slice(0, 0), evaluator, self.settings, measure_reach(self.plan)
@@ -133,6 +135,7 @@ class WorkerTask:
             closes = following is None or self._is_cut(chunk, following)
             yield relation.feed(chunk, offsets, opens=opens, closes=closes)
             opens = closes
+            pa.default_memory_pool().release_unused()
 
     def _offsets(self, chunk: pa.Table) -> NDArray[np.int64]:
         if not self.is_ordered:
@@ -167,14 +170,18 @@ def open_evaluator(plan: MatchRecognize, settings: Settings) -> RelationEvaluato
     return RelationEvaluator(host, "")
 
 
-def _chunks(batches: Iterator[pa.RecordBatch], n_wanted: int) -> Iterator[pa.Table]:
-    """Tables of `n_wanted` rows; the last may be shorter."""
+def _chunks(batches: Iterator[pa.RecordBatch], settings: Settings) -> Iterator[pa.Table]:
+    """Tables of equal length; the last may be shorter."""
     kept: list[pa.RecordBatch] = []
     n_rows = 0
+    n_wanted = settings.chunk_rows or 0
     for batch in batches:
+        if n_wanted == 0 and batch.num_rows:
+            n_wanted = settings.sort_memory // _CHUNK_SHARE // max(1, batch.nbytes // batch.num_rows)
+            n_wanted = min(max(n_wanted, 1), _LARGEST_CHUNK)
         kept.append(batch)
         n_rows += batch.num_rows
-        if n_rows >= n_wanted:
+        if n_wanted and n_rows >= n_wanted:
             table = pa.Table.from_batches(kept)
             n_whole = n_rows // n_wanted
             for number in range(n_whole):
