@@ -30,6 +30,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _HERE in item.path.parents:
             item.add_marker(pytest.mark.spark)
+            if item.path.name != "test_smoke.py":
+                item.add_marker(pytest.mark.slow)  # the whole folder takes longer than `make test` may
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 from tests.spark.sample import QUERY, TICKS, V_SHAPE, V_SHAPES, plan, rows
 
 import sparkrex as rex
+from sparkrex.errors import RexError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -237,3 +239,35 @@ def test_the_plan_is_explained(ticks: DataFrame) -> None:
     assert "STRT DOWN+ UP+" in shown
     assert "MapInArrow" in shown
     assert "Exchange" in shown
+
+
+def test_two_threads_share_a_session(ticks: DataFrame) -> None:
+    def found(symbol: str) -> list[tuple[Any, ...]]:
+        return rows(rex.sql(QUERY, ticks=ticks.filter(f"sym = '{symbol}'")))
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(found, "abab"))
+    assert answers == [V_SHAPES[:1], V_SHAPES[1:]] * 2
+
+
+def test_sessions_keep_their_own_views(spark: SparkSession) -> None:
+    other = spark.newSession()
+    other.createDataFrame(TICKS).createOrReplaceTempView("elsewhere")
+    query = QUERY.replace("ticks", "elsewhere", 1)
+    assert rows(rex.sql(query, spark=other)) == V_SHAPES
+    with pytest.raises(RexError, match="elsewhere"):
+        rex.sql(query, spark=spark)
+
+
+@pytest.mark.parametrize("settings", [{}, {"sort_memory": 1 << 20}, {"sort_memory": 1 << 20, "chunk_rows": 7_001}])
+def test_many_rows_answer_as_in_memory(settings: dict[str, Any], spark: SparkSession) -> None:
+    """200,000 rows of 5,001 keys, one of them with half of all rows, in no order."""
+    frame = spark.range(200_000).selectExpr(
+        "if(id % 2 = 0, 5000, (id * 7919) % 5000) AS sym", "(id * 48271) % 2147483647 AS ts",
+        "(id * 69621) % 1000 / 8 AS price",
+    )
+    found = rex.sql(QUERY, ticks=frame, settings=settings).toArrow()
+    expected = rex.sql(QUERY, ticks=frame.toArrow())
+    order = [(name, "ascending") for name in found.column_names]
+    assert found.num_rows > 10_000
+    assert found.sort_by(order).equals(expected.cast(found.schema).sort_by(order))

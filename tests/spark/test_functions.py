@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pyarrow as pa
 import pytest
@@ -115,7 +116,13 @@ def test_division_by_zero_is_null_without_ansi(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    "condition", ["hour(at) = 5 AND day(at) = day(A.at) + 1", "day(greatest(at, A.at)) = 2", "CAST(at AS DATE) > A.day"]
+    "condition",
+    [
+        "hour(at) = 5 AND day(at) = day(A.at) + 1",
+        "CAST(at AS DATE) > A.day",
+        "CAST(greatest(at, A.at) AS DATE) > A.day",
+        "date_trunc('DAY', at) > A.at",
+    ],
 )
 def test_the_time_zone_is_that_of_the_session(condition: str, spark: SparkSession) -> None:
     before = str(spark.conf.get("spark.sql.session.timeZone"))
@@ -167,6 +174,27 @@ def test_an_error_of_the_worker_shows_the_place_in_the_query(ticks: DataFrame) -
     assert "^^^" in shown
     # The user's text, not our frames.
     assert "sparkrex/kernels" not in shown
+
+
+def test_a_match_that_stays_open_names_its_partition(ticks: DataFrame) -> None:
+    query = """SELECT * FROM ticks MATCH_RECOGNIZE (
+      PARTITION BY sym ORDER BY ts MEASURES COUNT(*) AS n
+      PATTERN (A+ B) DEFINE B AS price < 0)"""
+    settings = {"sort_memory": 1, "chunk_rows": 2, "max_open_rows": 2}
+    with pytest.raises(PySparkException) as caught:
+        rex.sql(query, ticks=ticks, settings=settings).collect()
+    shown = str(caught.value)
+    assert "error[REX406]" in shown
+    assert "max_open_rows" in shown
+    assert "sym = " in shown
+    assert "3 |       PATTERN" in shown
+
+
+def test_a_worker_of_another_version_is_named(ticks: DataFrame) -> None:
+    with mock.patch.object(rex, "__version__", "9.9.9"):
+        found = ticks.transform(rex.match("PARTITION BY sym ORDER BY ts MEASURES COUNT(*) AS n PATTERN (A+)"))
+    with pytest.raises(PySparkException, match=r"the worker has sparkrex .*, the driver 9\.9\.9"):
+        found.collect()
 
 
 @pytest.mark.parametrize(

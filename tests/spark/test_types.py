@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 from tests.spark.sample import rows
 
 import sparkrex as rex
-from sparkrex.errors import UnsupportedError
+from sparkrex.errors import RexError, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -105,3 +105,26 @@ def test_types_of_measures_are_those_of_spark(spark: SparkSession) -> None:
             of_spark = frame.selectExpr(f"{sql} AS x") if "(" not in sql else frame.agg(F.expr(sql).alias("x"))
             assert of_spark.schema["x"].dataType.simpleString() == kind, sql
     assert [row["sum(d)"] for row in found.collect()] == [Decimal("3.75")]
+
+
+def test_parts_of_nested_values(spark: SparkSession) -> None:
+    frame = spark.range(3).selectExpr(
+        "id AS g", "id", "struct(id AS a, 'x' AS b) AS s", "map('k', id) AS m", "array(id, id + 1) AS l"
+    )
+    clause = """PARTITION BY g ORDER BY id
+      MEASURES s.a AS sa, LAST(A.s.b) AS sb, A.m['k'] AS mk, FIRST(A.l)[1] AS l1, SUM(s.a) AS n, array_agg(s) AS ss
+      PATTERN (A) DEFINE A AS A.s.a >= 1 AND m['k'] > 0 AND l[0] > 0"""
+    assert rows(frame.transform(rex.match(clause))) == [
+        (1, 1, "x", 1, 2, 1, [(1, "x")]), (2, 2, "x", 2, 3, 2, [(2, "x")])
+    ]
+
+
+@pytest.mark.parametrize("sql", ["map('k', id)", "parse_json('1')"])
+@pytest.mark.parametrize("clause", ["PARTITION BY v ORDER BY id", "PARTITION BY id ORDER BY v"])
+def test_keys_that_cannot_be_ordered_are_refused(sql: str, clause: str, spark: SparkSession) -> None:
+    frame = spark.range(3).selectExpr("id", f"{sql} AS v")
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause} MEASURES COUNT(*) AS n PATTERN (A+))"
+    with pytest.raises(RexError) as caught:
+        rex.sql(query, t=frame)
+    assert caught.value.code == "REX214"
+    assert caught.value.position == (1, query.index(" BY v") + 5)

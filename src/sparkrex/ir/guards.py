@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 _SAFE = {
     "eq", "ne", "lt", "le", "gt", "ge", "is_distinct_from", "is_not_distinct_from", "and", "or", "not", "is_null",
     "is_true", "is_false", "between", "in", "like", "ilike", "case", "coalesce", "nullif", "greatest", "least",
-    "greatest_strict", "least_strict", "struct_field", "lower", "upper", "length",
+    "greatest_strict", "least_strict", "struct_field", "lower", "upper", "length", "trim", "substring", "concat",
+    "dpipe", "soundex", "initcap", "reverse", "left", "right", "replace", "starts_with", "ends_with", "contains",
+    "strposition",
+    "regexp_like", "regexplike", "abs", "round", "floor", "ceil", "sign", "isnan", "hash", "xxhash64", "md5", "sha",
+    "year", "month", "day", "hour", "minute", "second", "extract", "dayofweek", "dayofmonth", "dayofyear", "quarter",
 }
 
 

@@ -29,7 +29,7 @@ from sparkrex.languages.match_recognize.names import name_rules
 from sparkrex.physical.output import NO_COLUMNS
 from sparkrex.planner.choose_matcher import Choice, check_conditions, choose_matcher
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
-from sparkrex.spark.lower import Lowered, lower, quoted
+from sparkrex.spark.lower import Lowered, lower, quoted, refuse_worker_calls
 from sparkrex.spark.worker import WorkerTask, open_evaluator
 from sparkrex.statement.tokens import tokenize
 
@@ -114,6 +114,7 @@ def _relation(
     plans = [_analyze(query, relation, clause, columns, host, dialect) for dialect in ("spark", "duckdb")]
     settings = replace(settings, time_zone=host.time_zone())
     lowered = lower(plans[0], plans[1], f"{relation.placeholder}_in", settings.tie_break, _wanted(query, relation))
+    refuse_worker_calls(lowered.worker)
     projected = _project(source, lowered, host, relation)
     frame, choice = _match(projected, lowered, host, settings, relation)
     return _select(frame, lowered, host, relation), plans[0], choice

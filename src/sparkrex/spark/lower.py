@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sparkrex.analyze.split import row_local
+from sparkrex.errors import UnsupportedError
 from sparkrex.ir.guards import guards
 from sparkrex.ir.plan import Definition, MatchRecognize, Measure, OrderKey, PartitionKey, RowsPerMatch
 from sparkrex.ir.render import Leaf, leaves, render
@@ -33,11 +34,21 @@ if TYPE_CHECKING:
 
 MATCHED = "rex_matched"
 
-# Functions that give NULL for NULL operands: a missing target row needs no further thought.
-_STRICT = {
+# Functions that may give something other than NULL for NULL operands; others are taken to give NULL.
+_DEFAULTS = {
+    "coalesce", "case", "is_null", "is_true", "is_false", "is_distinct_from", "is_not_distinct_from", "and", "or", "in",
+    "greatest", "least", "concat", "isnan", "hash", "xxhash64",
+}
+# What the workers evaluate as Spark does.
+_WORKER_FUNCTIONS = {
     "add", "subtract", "multiply", "divide", "integer_divide", "modulo", "negate", "abs", "eq", "ne", "lt", "le", "gt",
-    "ge", "between", "not", "like", "ilike", "dpipe", "cast", "try_cast", "struct_field", "lower", "upper", "length",
-    "substring", "trim", "round", "floor", "ceil", "extract", "year", "month", "day", "hour", "minute", "second",
+    "ge", "is_distinct_from", "is_not_distinct_from", "between", "in", "and", "or", "not", "is_null", "is_true",
+    "is_false", "case", "coalesce", "nullif", "greatest", "least", "greatest_strict", "least_strict", "like", "dpipe",
+    "concat", "interval", "struct_field", "lower", "upper", "length",
+}
+_WORKER_AGGREGATES = {
+    "count", "sum", "avg", "min", "max", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "array_agg", "string_agg",
+    "map_agg", "min_by", "max_by", "bool_and", "bool_or", "count_if", "median",
 }
 
 
@@ -195,7 +206,7 @@ class _Lowering:
         if projection is not None:
             name = self.column(projection.expression, "p")
             value = ColumnAt(projection.target, name, span=theirs.span)
-            if projection.target == Target() or _is_strict(projection.expression):
+            if projection.target == Target() or not _has_default(projection.expression):
                 return value
             return self._or_missing(value, projection.expression, theirs)
         match ours, theirs:
@@ -306,8 +317,28 @@ def _at_input(expression: Call) -> Call:
     return plain
 
 
-def _is_strict(expression: Expression) -> bool:
-    return all(node.function in _STRICT for node in walk(expression) if isinstance(node, Call))
+def _has_default(expression: Expression) -> bool:
+    """Whether the expression may give something other than NULL for an all-NULL row."""
+    return any(node.function in _DEFAULTS for node in walk(expression) if isinstance(node, Call))
+
+
+def refuse_worker_calls(plan: MatchRecognize) -> None:
+    """Refuse what the workers would evaluate otherwise than Spark does, or not at all.
+
+    What speaks of one row never gets here: Spark has projected it.
+    """
+    expressions = [*(m.expression for m in plan.measures), *(d.condition for d in plan.definitions)]
+    for node in (node for expression in expressions for node in walk(expression)):
+        is_call = isinstance(node, Call) and node.function not in _WORKER_FUNCTIONS
+        is_cast = isinstance(node, Call) and node.function == "cast" and node.operands[-1] == Literal("DOUBLE")
+        is_aggregate = isinstance(node, Aggregate) and node.function not in _WORKER_AGGREGATES
+        if is_aggregate or (is_call and not is_cast):
+            assert isinstance(node, Call | Aggregate)
+            where = "over rows of the match" if is_aggregate else "over several rows of the match"
+            raise UnsupportedError(
+                "REX301", f"{node.function} {where} is not supported on Spark yet", plan.source, node.span or plan.span,
+                hint="compute it per row in a subquery, or over the result; Spark evaluates what speaks of one row",
+            )
 
 
 def quoted(name: str) -> str:

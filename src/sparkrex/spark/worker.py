@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # A chunk is small beside what the sort may hold: matching it takes several times its own size.
 _CHUNK_SHARE = 16
-_LARGEST_CHUNK = 1_000_000
+_SMALLEST_CHUNK, _LARGEST_CHUNK = 10_000, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _chunks(batches: Iterator[pa.RecordBatch], settings: Settings) -> Iterator[p
     for batch in batches:
         if n_wanted == 0 and batch.num_rows:
             n_wanted = settings.sort_memory // _CHUNK_SHARE // max(1, batch.nbytes // batch.num_rows)
-            n_wanted = min(max(n_wanted, 1), _LARGEST_CHUNK)
+            n_wanted = min(max(n_wanted, _SMALLEST_CHUNK), _LARGEST_CHUNK)
         kept.append(batch)
         n_rows += batch.num_rows
         if n_wanted and n_rows >= n_wanted:

@@ -1,0 +1,60 @@
+"""The Spark tests of `make test`: the pipeline end to end, against the same query in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sparkrex as rex
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_QUERY = """
+    SELECT * FROM ticks MATCH_RECOGNIZE (
+      PARTITION BY symbol ORDER BY ts
+      MEASURES FIRST(DOWN.ts) AS fell_at, COALESCE(PREV(LAST(UP.price), 2), 0) + 1 AS before, MIN(DOWN.price) AS low,
+               AVG(UP.price) AS mean, ARRAY_AGG(CLASSIFIER()) AS labels, UPPER(LAST(name)) AS upper_name,
+               MATCH_NUMBER() AS n
+      {rows}
+      PATTERN (STRT DOWN+ UP+)
+      DEFINE DOWN AS price < COALESCE(PREV(price), 1),
+             UP AS price > PREV(price) AND LOWER(name) <> 'n3' AND UP.price < MAX(DOWN.price) * 10)"""
+
+
+def _ticks() -> pa.Table:
+    rng = np.random.default_rng(20)
+    n_rows = 3_000
+    return pa.table(
+        {
+            "symbol": rng.integers(0, 12, n_rows),
+            "ts": rng.permutation(n_rows),
+            "price": np.round(rng.random(n_rows) * 100, 1),
+            "name": [f"n{number % 7}" for number in range(n_rows)],
+        }
+    )
+
+
+def _sorted(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted(map(str, rows))
+
+
+@pytest.mark.parametrize("rows", ["ONE ROW PER MATCH", "ALL ROWS PER MATCH WITH UNMATCHED ROWS"])
+def test_spark_gives_what_memory_gives(spark: SparkSession, rows: str) -> None:
+    ticks = _ticks()
+    query = _QUERY.format(rows=rows)
+    expected = _sorted(rex.sql(query, ticks=ticks).to_pylist())
+    frame = spark.createDataFrame(ticks)
+    assert len(expected) > 300
+    assert _sorted(rex.sql(query, ticks=frame).toArrow().to_pylist()) == expected
+    assert _sorted(rex.sql(query, ticks=frame, settings={"sort_memory": 1}).toArrow().to_pylist()) == expected
+
+
+def test_one_exchange(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(_ticks())
+    text = str(rex.explain(_QUERY.format(rows=""), ticks=frame))
+    assert text.count("Exchange ") == 1
+    assert "MapInArrow" in text
