@@ -31,7 +31,7 @@ COUNT, COUNT_IF, SUM, AVG, MIN, MAX, VAR_SAMP, VAR_POP, STDDEV_SAMP, STDDEV_POP 
 # Results besides 0 (does not hold) and 1 (holds).
 OVERFLOW, DIVISION_BY_ZERO = -1, -2
 
-_SMALLEST = np.int64(-(2**63))
+_SMALLEST, _LARGEST = np.int64(-(2**63)), np.int64(2**63 - 1)
 
 
 @njit(cache=True, nogil=True)
@@ -46,22 +46,36 @@ def equal(a, b):
     return a == b or (a != a and b != b)
 
 
+# Overflow is looked for before computing: compiled code may take for granted that signed arithmetic does not wrap, and
+# then drops a check of its result.
+
+
 @njit(cache=True, nogil=True)
 def add_checked(a, b):
     """Sum and whether it overflowed."""
-    total = a + b
-    return total, ((a ^ total) & (b ^ total)) < 0
+    if (b > 0 and a > _LARGEST - b) or (b < 0 and a < _SMALLEST - b):
+        return np.int64(0), True
+    return a + b, False
+
+
+@njit(cache=True, nogil=True)
+def subtract_checked(a, b):
+    """Difference and whether it overflowed."""
+    if (b < 0 and a > _LARGEST + b) or (b > 0 and a < _SMALLEST + b):
+        return np.int64(0), True
+    return a - b, False
 
 
 @njit(cache=True, nogil=True)
 def multiply_checked(a, b):
-    """Product and whether it overflowed."""
+    """Product and whether it overflowed; the smallest integer itself counts as overflow unless a factor is 1."""
     if a == 0 or b == 0:
         return np.int64(0), False
-    if (a == -1 and b == _SMALLEST) or (b == -1 and a == _SMALLEST):
+    if a == 1 or b == 1:
+        return a * b, False
+    if a == _SMALLEST or b == _SMALLEST or abs(a) > _LARGEST // abs(b):
         return np.int64(0), True
-    product = a * b
-    return product, product // b != a
+    return a * b, False
 
 
 @njit(cache=True, nogil=True)
@@ -252,10 +266,9 @@ def holds(begin, end, result, code, constants, targets, columns, missing, path, 
                     if overflowed:
                         return OVERFLOW
                 elif op == SUB_I:
-                    difference = x - ints[b]
-                    if ((x ^ ints[b]) & (x ^ difference)) < 0:
+                    ints[to], overflowed = subtract_checked(x, ints[b])
+                    if overflowed:
                         return OVERFLOW
-                    ints[to] = difference
                 elif op == MUL_I:
                     ints[to], overflowed = multiply_checked(x, ints[b])
                     if overflowed:

@@ -1,0 +1,1 @@
+"""Kernels against plain Python."""
