@@ -10,6 +10,8 @@ from sparkrex.errors import AnalysisError, nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+MATCHERS = ("automaton", "backtrack", "interpreter")
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -18,7 +20,8 @@ class Settings:
     `step_budget` bounds the steps of the search from one start row when a condition reads the match's context (others
     need no bound). `chunk_rows`, if set, feeds the matcher that many rows at a time. `max_open_rows` bounds the rows
     that a matcher holds back while a match is undecided. `time_zone` is the in-memory host's. `matcher` forces a row
-    pattern matcher by name: `backtrack` or `interpreter`. On Spark, `sort_memory` is how many bytes of rows a worker
+    pattern matcher by name: `automaton`, `backtrack` or `interpreter`. `threads` are used in memory, one in a Spark
+    worker; None means all cores. On Spark, `sort_memory` is how many bytes of rows a worker
     orders in memory before it sorts on disk, and `tie_break` names columns that order rows whose order keys are equal.
     """
 
@@ -27,6 +30,7 @@ class Settings:
     max_open_rows: int = 100_000_000
     time_zone: str = "UTC"
     matcher: str | None = None
+    threads: int | None = None
     sort_memory: int = 192 << 20
     tie_break: tuple[str, ...] = ()
 
@@ -46,12 +50,12 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
     if isinstance(settings.tie_break, str):
         settings = replace(settings, tie_break=(settings.tie_break,))
     settings = replace(settings, tie_break=tuple(settings.tie_break))
-    for name in ("step_budget", "chunk_rows", "max_open_rows", "sort_memory"):
+    for name in ("step_budget", "chunk_rows", "max_open_rows", "sort_memory", "threads"):
         value = getattr(settings, name)
         if value is not None and (not isinstance(value, int) or value < 1):
             raise AnalysisError("REX217", f"setting {name} must be a positive whole number, not {value!r}", None, None)
-    if settings.matcher not in (None, "backtrack", "interpreter"):
+    if settings.matcher not in (None, *MATCHERS):
         raise AnalysisError(
-            "REX217", f"unknown matcher {settings.matcher!r}", None, None, hint="one of backtrack, interpreter"
+            "REX217", f"unknown matcher {settings.matcher!r}", None, None, hint=f"one of {', '.join(MATCHERS)}"
         )
     return settings

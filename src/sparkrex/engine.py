@@ -207,12 +207,10 @@ def _row_values(expressions: list[Expression], table: pa.Table, evaluator: Evalu
 def find_matches(plan: MatchRecognize, table: pa.Table, arrangement: Arrangement, choice: Choice) -> Matches:
     """Feed the matcher with the columns that conditions read."""
     used = {n.column for d in plan.definitions for n in walk(d.condition) if isinstance(n, ColumnAt)}
-    ordered = table.select([name for name in table.column_names if name in used])
+    read = table.select([name for name in table.column_names if name in used])
     if not used:
-        ordered = pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
-    if arrangement.order is not None:
-        ordered = ordered.take(pa.array(arrangement.order))
-    columns = Columns(ordered, arrangement.offsets)
+        read = pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
+    columns = Columns(read, arrangement.offsets, arrangement.order)
     return choice.matcher.feed(choice.matcher.open(), columns, opens=True, closes=True)
 
 

@@ -13,7 +13,7 @@ import sparkrex
 
 ROOT = Path(sparkrex.__file__).parent
 
-FOUNDATION = ("source", "errors", "config")
+FOUNDATION = ("source", "errors", "config", "threads")
 
 PARTS = (
     "ir", "statement", "languages", "analyze", "analyze/split", "hosts/host", "hosts/duckdb", "hosts/duckdb_sort",
@@ -25,6 +25,7 @@ TABLE: dict[str, Allowed] = {
     "source": allow(),
     "errors": allow("source"),
     "config": allow("errors"),
+    "threads": allow(),
     # From text to trees.
     "ir": allow(*FOUNDATION),
     "statement": allow(*FOUNDATION, packages="sqlglot"),
@@ -40,7 +41,7 @@ TABLE: dict[str, Allowed] = {
     # From trees to matches. Kernels know arrays only; columns stand between Arrow and kernels; matchers ask a host by
     # its protocol. The planner chooses among matchers, so it knows them and they do not know it.
     "kernels": allow(packages="numpy numba"),
-    "columns": allow(*FOUNDATION, packages="numpy pyarrow"),
+    "columns": allow(*FOUNDATION, "kernels", packages="numpy pyarrow"),
     "physical": allow(
         *FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "kernels", packages="numpy pyarrow",
     ),

@@ -8,23 +8,39 @@ match once nothing that may still come can change it, and holds back the rows it
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 FORMAT_VERSION = 1
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Columns:
-    """Ordered rows: the columns that conditions read, and `offsets` that cut them into partitions."""
+    """Ordered rows: the columns that conditions read, and `offsets` that cut them into partitions.
+
+    `order[i]` is the table's row at position i, None if the table is in order. A column is put in order when it is
+    asked for: what is cheaper to compute in input order, as a comparison of strings, is computed there.
+    """
 
     table: pa.Table
     offsets: NDArray[np.int64]
+    order: NDArray[np.int64] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.table.num_rows)
+
+    @cached_property
+    def ordered(self) -> pa.Table:
+        """All columns in order."""
+        return self.table if self.order is None else self.table.take(pa.array(self.order))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,6 +48,7 @@ class Matches:
     """Matches in order, as positions in the frame of the feed: the rows held back before it, then its own.
 
     `label_offsets` has one entry more than there are matches and cuts `labels` (2 * variable + excluded) into matches.
+    A matcher that was told that nobody reads labels may leave `labels` empty: `n_mapped` counts the mapped rows.
     """
 
     start: NDArray[np.int64]
@@ -42,6 +59,11 @@ class Matches:
 
     def __len__(self) -> int:
         return len(self.start)
+
+    @property
+    def n_mapped(self) -> int:
+        """How many rows the matches map, a row of two matches counted twice."""
+        return int(self.label_offsets[-1])
 
     @staticmethod
     def joined(parts: list[Matches]) -> Matches:

@@ -214,14 +214,14 @@ class _Context:
     def _array(self, expression: Expression) -> pa.Array:
         if expression not in self._arrays:
             if isinstance(expression, ColumnAt):
-                self._arrays[expression] = plain(self.frame.table.column(expression.column))
+                self._arrays[expression] = plain(self.frame.ordered.column(expression.column))
             else:
                 (column,) = self.evaluator.evaluate([self._text(expression)], self._renamed(), [expression.span])
                 self._arrays[expression] = plain(column)
         return self._arrays[expression]
 
     def _renamed(self) -> pa.Table:
-        return self.frame.table.rename_columns([f"c{i}" for i in range(self.frame.table.num_columns)])
+        return self.frame.ordered.rename_columns([f"c{i}" for i in range(self.frame.table.num_columns)])
 
     def _text(self, expression: Expression) -> str:
         names = self.frame.table.column_names

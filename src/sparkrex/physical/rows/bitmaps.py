@@ -70,9 +70,9 @@ def shifted_table(columns: Columns, names: dict[tuple[str, int], str]) -> pa.Tab
     }
     return pa.table(
         {
-            name: take_or_null(columns.table.column(column), positions[shift])
+            name: take_or_null(columns.ordered.column(column), positions[shift])
             if shift
-            else columns.table.column(column)
+            else columns.ordered.column(column)
             for (column, shift), name in names.items()
         }
     )

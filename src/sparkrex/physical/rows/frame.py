@@ -22,7 +22,7 @@ def frame_of(state: State, columns: Columns, *, opens: bool) -> Columns:
     n_held = state.held.num_rows
     offsets = columns.offsets + n_held
     offsets[0] = 0
-    return Columns(pa.concat_tables([state.held, columns.table]), offsets)
+    return Columns(pa.concat_tables([state.held, columns.ordered]), offsets)
 
 
 def hold_back(
@@ -41,7 +41,7 @@ def hold_back(
     begins_here = keep == first
     # A frame with one partition may itself continue a partition that was cut before.
     state.begins = begins_here and (len(frame.offsets) > 2 or state.begins)
-    state.held = frame.table.slice(keep)
+    state.held = frame.ordered.slice(keep)
     state.next_start = next_start - keep
     state.next_number = next_number
 

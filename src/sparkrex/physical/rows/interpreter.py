@@ -192,7 +192,7 @@ class _Search:
             np.array(labels, np.int16), np.array([0, length], np.int64),
         )
         reader = MatchReader(
-            self.frame.table, self.arrangement, tentative, matcher.program.variables, matcher.plan.dialect,
+            self.frame.ordered, self.arrangement, tentative, matcher.program.variables, matcher.plan.dialect,
             matcher.evaluator,
         )
         context: Expression | None = condition.context
