@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from sparkrex.errors import AnalysisError, nearest
+from sparkrex.threads import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +34,10 @@ class Settings:
     threads: int | None = None
     sort_memory: int = 192 << 20
     tie_break: tuple[str, ...] = ()
+
+    def thread_count(self) -> int:
+        """How many threads to use."""
+        return self.threads or available_threads()
 
 
 def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:

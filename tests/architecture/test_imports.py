@@ -24,7 +24,7 @@ TABLE: dict[str, Allowed] = {
     # The foundation, which everybody but `kernels` may use.
     "source": allow(),
     "errors": allow("source"),
-    "config": allow("errors"),
+    "config": allow("errors", "threads"),
     "threads": allow(),
     # From text to trees.
     "ir": allow(*FOUNDATION),

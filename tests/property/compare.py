@@ -1,9 +1,10 @@
-"""One example through the engine, whole and in chunks, at times through its interpreter, and through the oracle."""
+"""One example through the engine, whole and in chunks, by each matcher, in threads, and through the oracle."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pyarrow as pa
 from tests.answers import render_table, row_differences, rows_of
@@ -12,7 +13,9 @@ from tests.oracle import CannotEvaluate, OracleError, evaluate, find_matches
 from tests.property.examples import SCHEMA
 
 import sparkrex as rex
+from sparkrex import threads
 from sparkrex.errors import ExecutionError, RexError
+from sparkrex.physical.rows import automaton
 
 if TYPE_CHECKING:
     from tests.property.examples import Example
@@ -68,7 +71,11 @@ def check(example: Example, *, in_chunks: bool = True) -> Outcome:
         variants[f"chunks of {example.chunk_rows}"] = {"chunk_rows": example.chunk_rows}
     if example.asks_interpreter:
         variants["interpreter"] = {"matcher": "interpreter"}
-    with watched(variants) as watch:
+    variants["backtrack"] = {"matcher": "backtrack"}
+    variants["threads"] = {"threads": 3}
+    # Half of the examples go through compiled kernels, the other half through the same code in Python.
+    few_rows = 0 if example.chunk_rows % 2 else automaton.FEW_ROWS
+    with patch.object(threads, "LEAST", 2), patch.object(automaton, "FEW_ROWS", few_rows), watched(variants) as watch:
         try:
             given: pa.Table | RexError = rex.sql(
                 example.query, tables={"data": example.table}, dialect=example.dialect

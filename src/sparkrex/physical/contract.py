@@ -66,6 +66,12 @@ class Matches:
         return int(self.label_offsets[-1])
 
     @staticmethod
+    def none() -> Matches:
+        """No match."""
+        nothing = np.empty(0, np.int64)
+        return Matches(nothing, nothing, nothing, np.empty(0, np.int16), np.zeros(1, np.int64))
+
+    @staticmethod
     def joined(parts: list[Matches]) -> Matches:
         """The matches of several feeds, one after the other."""
         if len(parts) == 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sparkrex.analyze.split import Condition, reach, split_conditions
 from sparkrex.physical.contract import Columns
+from sparkrex.physical.rows.automaton import AutomatonMatcher
 from sparkrex.physical.rows.backtrack import BacktrackMatcher
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
 from sparkrex.physical.rows.interpreter import Interpreter
@@ -60,7 +61,15 @@ def choose_matcher(
     if refusal is not None:
         matcher: Matcher = Interpreter(backtrack, refusal)
         return Choice(matcher, "it evaluates everything", (("backtrack", refusal),), conditions, program.variables)
-    reason = "every condition is decided by rows alone"
-    if any(condition.context is not None for condition in conditions):
-        reason = "every condition that reads the match is in the engine's language"
-    return Choice(backtrack, reason, (("interpreter", "slower"),), conditions, program.variables)
+    automaton = AutomatonMatcher(backtrack, wants_labels=True)
+    refusal = automaton.refusal()
+    if settings.matcher == "backtrack":
+        refusal = refusal or "the setting matcher asks for backtrack"
+    if refusal is None:
+        refusals = (("backtrack", "slower where no condition reads the match"), ("interpreter", "slower"))
+        return Choice(automaton, "every condition is decided by rows alone", refusals, conditions, program.variables)
+    reason = "every condition that reads the match is in the engine's language"
+    if all(condition.context is None for condition in conditions):
+        reason = "every condition is decided by rows alone"
+    refusals = (("automaton", refusal), ("interpreter", "slower"))
+    return Choice(backtrack, reason, refusals, conditions, program.variables)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_bitmaps(
-    conditions: Sequence[Condition], columns: Columns, evaluator: Evaluator, source: Source
+    conditions: Sequence[Condition], columns: Columns, evaluator: Evaluator, source: Source, threads: int = 1
 ) -> tuple[dict[str, int], NDArray[np.uint8]]:
     """The bitmap's number by variable, and all bitmaps, one a line."""
     rows = [condition for condition in conditions if condition.row is not None]

@@ -1,0 +1,205 @@
+"""The `automaton` matcher: row conditions only, time linear in the rows whatever the pattern.
+
+Truth bitmaps become symbols, a pass from the end finds out where and how the pattern can still be matched, and a walk
+from the start takes, row by row, the first way that can (see `viability`). Partitions are spread over threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparkrex.ir.plan import SkipTo
+from sparkrex.kernels import automaton as kernel
+from sparkrex.kernels.automaton import compiled, look_back, walk
+from sparkrex.physical.contract import Matches, State
+from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
+from sparkrex.physical.rows.frame import frame_of, hold_back, release
+from sparkrex.physical.rows.symbols import MOST_BITS, symbols_of
+from sparkrex.physical.rows.viability import TooManyStatesError, Viability
+from sparkrex.threads import ranges, spread
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from sparkrex.physical.contract import Columns
+    from sparkrex.physical.rows.backtrack import BacktrackMatcher
+
+_SKIP_MODES = {
+    SkipTo.PAST_LAST_ROW: kernel.PAST_LAST_ROW, SkipTo.NEXT_ROW: kernel.NEXT_ROW, SkipTo.FIRST: kernel.TO_FIRST,
+    SkipTo.LAST: kernel.TO_LAST,
+}
+
+FEW_ROWS = 2_000
+"""Up to here plain Python is faster than loading compiled kernels."""
+
+
+class AutomatonMatcher:
+    """Immutable but for its tables, which only ever gain entries. `backtrack` takes over when they grow too large."""
+
+    name = "automaton"
+
+    def __init__(self, backtrack: BacktrackMatcher, *, wants_labels: bool) -> None:
+        self.backtrack = backtrack
+        self.plan = backtrack.plan
+        self.settings = backtrack.settings
+        self.skip_mode = _SKIP_MODES[self.plan.skip.to]
+        self.wants_labels = wants_labels or self.skip_mode >= kernel.TO_FIRST
+        variables = backtrack.program.variables
+        self.skip_member = np.array([name in self.plan.skip.variables for name in variables] or [False], np.bool_)
+        # Variables with the same condition share a bit.
+        conditions = {c.variable: c.row for c in backtrack.conditions if c.row is not None}
+        distinct = {condition: bit for bit, condition in enumerate(dict.fromkeys(conditions.values()))}
+        self.bit_of = {name: distinct[condition] for name, condition in conditions.items()}
+        self.too_large = len(distinct) > MOST_BITS
+        self.viability: Viability | None = None
+        try:
+            self.viability = Viability(backtrack.program, self.bit_of)
+        except TooManyStatesError:
+            self.too_large = True
+
+    def refusal(self) -> str | None:
+        """Why this matcher cannot run the query, None if it can."""
+        context = [condition.variable for condition in self.backtrack.conditions if condition.context is not None]
+        if context:
+            return f"the condition of {', '.join(context)} reads the match so far"
+        if self.too_large:
+            return "the pattern unfolds to too many steps for its tables"
+        return None
+
+    def open(self) -> State:
+        """The state before the first feed."""
+        return State()
+
+    def describe(self) -> list[str]:
+        """The automaton's size."""
+        assert self.viability is not None  # else it refused
+        n_bits = len(set(self.bit_of.values()))
+        lines = [f"automaton of {len(self.viability.matches)} pattern states over {n_bits} conditions"]
+        if self.viability.n_states:
+            lines.append(f"{self.viability.n_states} sets of states and {len(self.viability.symbols)} symbols seen")
+        return [*lines, "labels of matched rows " + ("kept" if self.wants_labels else "not needed")]
+
+    def feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
+        """See the contract."""
+        try:
+            return self._feed(state, columns, opens=opens, closes=closes)
+        except TooManyStatesError:
+            return self.backtrack.feed(state, columns, opens=opens, closes=closes)
+
+    def _feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
+        frame = frame_of(state, columns, opens=opens)
+        threads = self.settings.thread_count()
+        numbers, bitmaps = evaluate_bitmaps(
+            self.backtrack.conditions, frame, self.backtrack.evaluator, self.plan.source, threads
+        )
+        line_of = {self.bit_of[name]: number for name, number in numbers.items()}
+        chosen = [line_of[bit] for bit in sorted(line_of)]
+        if chosen != list(range(len(bitmaps))):
+            bitmaps = bitmaps[chosen]
+        pieces = _pieces(frame.offsets, threads)
+        if not pieces:
+            return Matches.none()
+        parts = spread(lambda begin, end: self._search(frame, bitmaps, state, begin, end, closes), pieces)
+        for part in parts:
+            if part.status != kernel.DONE:
+                raise self.backtrack.failure(part.status, frame, part.row)
+        if closes:
+            release(state)
+        else:
+            last = parts[-1]
+            hold_back(state, frame, last.next_start, last.next_number, self.backtrack.reach_back, self.settings)
+        return Matches.joined([part.matches for part in parts])
+
+    def _search(
+        self, frame: Columns, bitmaps: NDArray[np.uint8], state: State, begin: int, end: int, closes: bool
+    ) -> _Part:
+        """Matches of the partitions from `begin` up to `end`."""
+        assert self.viability is not None  # else it refused
+        origin, stop = int(frame.offsets[begin]), int(frame.offsets[end])
+        offsets = frame.offsets[begin : end + 1] - origin
+        is_last = end == len(frame.offsets) - 1
+        is_closed = closes or not is_last
+        limit = int(offsets[-1]) - (0 if is_closed else self.backtrack.lookahead)
+        first_start, first_number, opens = 0, 1, True
+        if begin == 0:
+            first_start, first_number, opens = state.next_start, state.next_number, state.begins
+        rows: Any = symbols_of(bitmaps[:, origin:stop], self.viability)
+        cuts: Any = offsets
+        if is_plain := len(rows) <= FEW_ROWS:
+            rows, cuts = rows.tolist(), offsets.tolist()
+        self._look_back(is_plain, rows, cuts, first_start, is_closed, limit)
+        is_simple = self.skip_mode == kernel.PAST_LAST_ROW and not self.viability.gives_empty
+        if is_simple and is_closed and not is_plain and first_start == 0 and first_number == 1:
+            return _Part(kernel.DONE, -1, self._walk_past(rows, offsets, opens).moved(origin), stop, 1)
+        viability = self.viability
+        steps: Any = viability.steps.reshape(-1)
+        status, row, n_matches, found, n_labels, labels, next_start, next_number = (
+            walk if is_plain else compiled()[1]
+        )(
+            rows, cuts, opens, is_closed, limit, first_start, first_number, steps.tolist() if is_plain else steps,
+            viability.n_positions, viability.entry, viability.first_entry, viability.accepts_open, self.skip_mode,
+            self.skip_member, self.wants_labels,
+        )
+        start, match_end, number = (np.ascontiguousarray(column) for column in found[:n_matches].T)
+        label_offsets = np.zeros(n_matches + 1, np.int64)
+        np.cumsum(match_end - start, out=label_offsets[1:])
+        matches = Matches(start, match_end, number, labels[:n_labels], label_offsets).moved(origin)
+        return _Part(int(status), int(row) + origin, matches, int(next_start) + origin, int(next_number))
+
+    def _walk_past(self, states: NDArray[np.uint16], offsets: NDArray[np.int64], opens: bool) -> Matches:
+        viability = self.viability
+        assert viability is not None  # else it refused
+        n_rows = len(states)
+        labels = np.empty(n_rows if self.wants_labels else 0, np.int16)
+        starts, ends, numbers = (np.empty(n_rows + 1, np.int64) for _ in range(3))
+        label_offsets = np.empty(n_rows + 2, np.int64)
+        n_matches, n_labels = compiled()[2](
+            states, offsets, opens, viability.moves(), viability.n_positions, viability.entry, viability.first_entry,
+            labels, starts, ends, numbers, label_offsets,
+        )
+        return Matches(
+            starts[:n_matches], ends[:n_matches], numbers[:n_matches], labels[:n_labels], label_offsets[: n_matches + 1]
+        )
+
+    def _look_back(
+        self, is_plain: bool, rows: Any, offsets: Any, first_start: int, is_closed: bool, limit: int
+    ) -> None:
+        """Turn symbols into states, adding the transitions that are met for the first time."""
+        viability = self.viability
+        assert viability is not None  # else it refused
+        kernel_of = look_back if is_plain else compiled()[0]
+        partition, row, at = len(offsets) - 2, -1, 0
+        while partition >= 0:
+            transitions, shift = viability.tables()
+            partition, row, at = kernel_of(
+                rows, offsets, first_start, is_closed, limit, transitions, shift, partition, row, at
+            )
+            if partition >= 0:
+                viability.add(int(at), int(rows[row]))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Part:
+    """What one thread found."""
+
+    status: int
+    row: int
+    matches: Matches
+    next_start: int
+    next_number: int
+
+
+def _pieces(offsets: NDArray[np.int64], threads: int) -> list[tuple[int, int]]:
+    """Ranges of partitions with about as many rows each."""
+    n_partitions = len(offsets) - 1
+    if n_partitions < 1:
+        return []
+    cuts = [int(np.searchsorted(offsets, begin)) for begin, _ in ranges(int(offsets[-1]), threads)]
+    cuts = sorted({0, *(min(cut, n_partitions) for cut in cuts), n_partitions})
+    return list(pairwise(cuts))
