@@ -14,7 +14,7 @@ PYTEST := $(RUN) -m pytest -n 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-core test-all lint docs bench bench-spark clean
+.PHONY: help setup demo test test-core test-all lint docs bench bench-peers bench-spark clean
 
 help:  ## Print this list
 	@echo "SparkRex: row pattern recognition. Commands:"
@@ -53,12 +53,15 @@ docs: $(STAMP)  ## Run the examples of the documentation and write their answers
 	$(RUN) -m tests.documentation.errors_page
 	$(RUN) -m tests.documentation.page_examples --fill
 
-bench: $(STAMP)  ## Measure the standard workloads in memory and check their answers
-	$(RUN) -m benchmarks.standard
+bench: $(STAMP)  ## Measure every benchmark query in memory and check its answer; options in BENCH="--rows 20000"
+	$(RUN) -m benchmarks.run $(BENCH)
+
+bench-peers: $(STAMP)  ## Install Flink and chdb beside us, in .peers, and run what they can express; options in BENCH=
+	JAVA_HOME="$$($(RUN) tools/java.py)" $(RUN) -m benchmarks.peers $(BENCH)
 
 bench-spark: $(STAMP)  ## Measure Spark jobs against Spark's own sort and against hand-written queries
 	$(SPARK) $(RUN) -m benchmarks.spark
 
 clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -5,10 +5,13 @@
 Three layouts of the same rows (1,000 keys, 1 key, 1,000,000 keys) and three queries (V shape, a condition that reads
 the match so far, ALL ROWS PER MATCH with string measures). The floor is `repartition(key)` and
 `sortWithinPartitions(key, ts)` of the columns that the query reads. Floor and query run in interleaved pairs, each into
-a no-op sink; what counts is the ratio within a pair. Every query's answer is checked in a run of its own against a
-NumPy count or the in-memory engine. Then the V shape by hand: Spark SQL with a regular expression, and a Python loop
-under `applyInPandas`. Last, the peak memory of the Python workers for one key, by default and with `sort_memory` at
-64 MB.
+a no-op sink; what counts is the ratio within a pair. Every query's answer is checked in a run of its own, before the
+pairs, against a NumPy count or the in-memory engine. Then the V shape by hand: Spark SQL with a regular expression, and
+a Python loop under `applyInPandas`; they are slow, so fewer pairs do. Last, the peak memory of the Python workers for
+one key, by default and with `sort_memory` at 64 MB.
+
+Every figure is printed, and with --json written, when it is there: an interrupted run (Ctrl-C) still shows its tables.
+The whole takes about half an hour on two quiet cores.
 """
 
 from __future__ import annotations
@@ -86,17 +89,22 @@ class Query:
 
 def main() -> int:
     arguments = parse_arguments()
+    report: dict[str, Any] = {"queries": [], "by_hand": [], "memory": [], "is_complete": False}
     with tempfile.TemporaryDirectory() as folder:
-        report = measure_all(arguments, Path(folder))
+        try:
+            measure_all(arguments, Path(folder), report)
+            report["is_complete"] = True
+        except KeyboardInterrupt:
+            stop_spark()
+            print("interrupted; what was measured so far:", flush=True)
     print_report(report)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    save(report, arguments)
     everything = report["queries"] + report["by_hand"] + report["memory"]
-    return 0 if all(part["is_right"] for part in everything) else 1
+    return 0 if report["is_complete"] and all(part["is_right"] for part in everything) else 1
 
 
-def measure_all(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """All layouts, one after the other, then memory; each figure is printed when it is there."""
+def measure_all(arguments: argparse.Namespace, folder: Path, report: dict[str, Any]) -> None:
+    """All layouts, one after the other, then memory; each figure goes into the report when it is there."""
     spark = start_spark(arguments, folder)
     machine = (
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
@@ -104,8 +112,7 @@ def measure_all(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     )
     print(f"{machine}; {arguments.rows:,} rows, {arguments.pairs} pairs, seed {SEED}\n", flush=True)
     queries = [query for query in QUERIES if query.name in arguments.queries]
-    report: dict[str, Any] = {"machine": machine, "seed": SEED, "rows": arguments.rows}
-    report |= {"queries": [], "by_hand": [], "memory": []}
+    report |= {"machine": machine, "seed": SEED, "rows": arguments.rows}
     for layout in arguments.layouts:
         # A quick run with fewer rows keeps ten rows a key, or there would be nothing to match.
         table = make_ticks(arguments.rows, min(LAYOUTS[layout], max(1, arguments.rows // 10)))
@@ -113,14 +120,24 @@ def measure_all(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         for query in queries:
             report["queries"].append(measure(spark, path, table, layout, query, arguments.pairs))
             print(query_line(report["queries"][-1]), flush=True)
+            save(report, arguments)
         if layout in arguments.by_hand:
-            report["by_hand"] += measure_by_hand(spark, path, table, layout, arguments.by_hand_pairs)
+            for part in measure_by_hand(spark, path, table, layout, arguments.by_hand_pairs):
+                report["by_hand"].append(part)
+                print(by_hand_line(part), flush=True)
+                save(report, arguments)
         del table
     spark.stop()
     if not arguments.skip_memory:
-        print("measuring the workers' memory", flush=True)
-        report["memory"] = measure_memory(arguments, folder)
-    return report
+        for part in measure_memory(arguments, folder):
+            report["memory"].append(part)
+            print(memory_line(part), flush=True)
+            save(report, arguments)
+
+
+def save(report: dict[str, Any], arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -157,6 +174,14 @@ def start_spark(arguments: argparse.Namespace, folder: Path) -> SparkSession:
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def stop_spark() -> None:
+    """End the session, if there is one, before the files that its job still reads are removed."""
+    from pyspark.sql import SparkSession
+
+    if (spark := SparkSession.getActiveSession()) is not None:
+        spark.stop()
 
 
 # The data, and what is known of it without a pattern engine.
@@ -279,9 +304,10 @@ def measure(
     def ours() -> None:
         consume(rex.sql(query.text, ticks=ticks))
 
-    floors, runs = interleave(floor, ours, n_pairs)
     answer = checksum(rex.sql(query.text, ticks=ticks), query.checksum)
     expected = query.expected(table)
+    floor()
+    floors, runs = interleave(floor, ours, n_pairs)
     goal = GOALS[layout] if query.name == "V shape" else None
     return {
         "layout": layout, "query": query.name, "floor": floors, "seconds": runs, "goal": goal, "answer": answer,
@@ -291,44 +317,38 @@ def measure(
 
 def measure_by_hand(
     spark: SparkSession, path: Path, table: pa.Table, layout: str, n_pairs: int
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """The V shape by other means on the same rows, beside ours."""
     ticks = spark.read.parquet(str(path))
     query = QUERIES[0]
     expected = query.expected(table)
-    reports = []
     ways: list[tuple[str, Callable[[DataFrame], DataFrame], float]] = [
         ("Spark SQL, string and regexp", v_shape_by_regexp, SQL_GOAL),
         ("applyInPandas, Python loop", v_shape_by_pandas, PANDAS_GOAL),
     ]
     for name, find, goal in ways:
         by_hand = find(ticks)
+        answer = checksum(by_hand, query.checksum)
         ours, theirs = interleave(
             lambda: consume(rex.sql(query.text, ticks=ticks)), partial(consume, by_hand), n_pairs
         )
-        answer = checksum(by_hand, query.checksum)
-        reports.append(
-            {
-                "layout": layout, "way": name, "ours": ours, "seconds": theirs, "goal": goal, "answer": answer,
-                "expected": expected, "is_right": answer == expected, **ratio_report(theirs, ours),
-            }
-        )
-        print(f"{layout}, {name}: {reports[-1]['ratio']:.1f} times ours", flush=True)
-    return reports
+        yield {
+            "layout": layout, "way": name, "ours": ours, "seconds": theirs, "goal": goal, "answer": answer,
+            "expected": expected, "is_right": answer == expected, **ratio_report(theirs, ours),
+        }
 
 
 def interleave(
     first: Callable[[], None], second: Callable[[], None], n_pairs: int
 ) -> tuple[list[float], list[float]]:
-    """Seconds of both in pairs, each pair in the other order, after one run of each that does not count."""
+    """Seconds of both in pairs, each pair in the other order; each has run before."""
     seconds: tuple[list[float], list[float]] = ([], [])
     jobs = (first, second)
-    for number in range(-1, n_pairs):
+    for number in range(n_pairs):
         for which in (0, 1) if number % 2 else (1, 0):
             start = time.perf_counter()
             jobs[which]()
-            if number >= 0:
-                seconds[which].append(time.perf_counter() - start)
+            seconds[which].append(time.perf_counter() - start)
     return seconds
 
 
@@ -417,13 +437,12 @@ def v_shapes_of_key(rows: pd.DataFrame) -> pd.DataFrame:
 # Memory.
 
 
-def measure_memory(arguments: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
+def measure_memory(arguments: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
     """The largest Python worker of the V shape over one key, each time among workers of a fresh session."""
     table = make_ticks(arguments.rows, 1)
     path = write_ticks(table, folder / "memory")
     expected = QUERIES[0].expected(table)
     del table
-    reports = []
     for sort_memory, goal in MEMORY_GOALS.items():
         settings = {} if sort_memory is None else {"sort_memory": sort_memory}
         spark = start_spark(arguments, folder)
@@ -433,14 +452,11 @@ def measure_memory(arguments: argparse.Namespace, folder: Path) -> list[dict[str
             answer = checksum(found, QUERIES[0].checksum)
             seconds = time.perf_counter() - start
         spark.stop()
-        reports.append(
-            {
-                "sort_memory": sort_memory, "goal": goal, "peak_mb": max(peak.total for peak in peaks.values()) / 1024,
-                "peak_own_mb": max(peak.own for peak in peaks.values()) / 1024, "seconds": seconds,
-                "answer": answer, "expected": expected, "is_right": answer == expected,
-            }
-        )
-    return reports
+        yield {
+            "sort_memory": sort_memory, "goal": goal, "peak_mb": max(peak.total for peak in peaks.values()) / 1024,
+            "peak_own_mb": max(peak.own for peak in peaks.values()) / 1024, "seconds": seconds,
+            "answer": answer, "expected": expected, "is_right": answer == expected,
+        }
 
 
 @dataclass(frozen=True)
@@ -517,6 +533,18 @@ def query_line(report: dict[str, Any]) -> str:
     return f"{report['layout']}, {report['query']}: {spread(report)} floors, {verdict(report)}"
 
 
+def by_hand_line(report: dict[str, Any]) -> str:
+    return f"{report['layout']}, V shape by {report['way']}: {spread(report)} times ours, {verdict(report)}"
+
+
+def memory_line(report: dict[str, Any]) -> str:
+    return f"1 key, sort_memory {memory_name(report)}: a worker has {report['peak_mb']:,.0f} MB, {verdict(report)}"
+
+
+def memory_name(report: dict[str, Any]) -> str:
+    return "default" if report["sort_memory"] is None else f"{report['sort_memory'] >> 20} MB"
+
+
 def print_report(report: dict[str, Any]) -> None:
     """The three tables."""
     lines = [
@@ -527,10 +555,10 @@ def print_report(report: dict[str, Any]) -> None:
         ]
         for part in report["queries"]
     ]
-    print()
-    print_table(
-        ["layout", "query", "floor", "ours", "rows/s", "ours / floor (quartiles)", "goal", "rows out", "answer"], lines
-    )
+    if lines:
+        print()
+        names = "layout, query, floor, ours, rows/s, ours / floor (quartiles), goal, rows out, answer"
+        print_table(names.split(", "), lines)
     lines = [
         [
             part["layout"], part["way"], median(part["ours"]), median(part["seconds"]), spread(part),
@@ -540,20 +568,18 @@ def print_report(report: dict[str, Any]) -> None:
     ]
     if lines:
         print()
-        print_table(
-            ["layout", "V shape by hand", "ours", "by hand", "by hand / ours (quartiles)", "goal", "answer"], lines
-        )
+        names = "layout, V shape by hand, ours, by hand, by hand / ours (quartiles), goal, answer"
+        print_table(names.split(", "), lines)
     lines = [
         [
-            "default" if part["sort_memory"] is None else f"{part['sort_memory'] >> 20} MB",
-            f"{part['peak_mb']:,.0f} MB", f"{part['peak_own_mb']:,.0f} MB",
+            memory_name(part), f"{part['peak_mb']:,.0f} MB", f"{part['peak_own_mb']:,.0f} MB",
             goal(part["peak_mb"], part["goal"], is_most=True), f"{part['seconds']:.2f} s", verdict(part),
         ]
         for part in report["memory"]
     ]
     if lines:
         print()
-        print_table(["1 key, sort_memory", "peak of a worker", "without libraries", "goal", "time", "answer"], lines)
+        print_table(["sort_memory, 1 key", "peak of a worker", "without libraries", "goal", "time", "answer"], lines)
 
 
 def median(seconds: list[float]) -> str:

@@ -105,7 +105,8 @@ def main() -> int:
     else:
         run_on_spark(ticks, v_shapes, double_bottoms, folder)
 
-    is_right = report("V shapes, by rex.sql", V_SHAPES, v_shapes, "bottom_at", bottoms(planted, "V"))
+    title = "V shapes, by rex.sql (each half of a W is one, too)"
+    is_right = report(title, V_SHAPES, v_shapes, "bottom_at", bottoms(planted, "V"))
     is_right &= report("Double bottoms, by rex.match", DOUBLE_BOTTOMS, double_bottoms, "ts", bottoms(planted, "W"))
     picture = folder / "matches.png"
     draw(table, pq.read_table(v_shapes), pq.read_table(double_bottoms), picture)
@@ -119,7 +120,7 @@ def run_on_spark(ticks: Path, v_shapes: Path, double_bottoms: Path, folder: Path
         spark = start_spark(folder)
     try:
         frame = spark.read.parquet(str(ticks))
-        with timed("V shapes found and written"):
+        with timed("V shapes found and written (the first query ever compiles its kernels)"):
             rex.sql(V_SHAPES, ticks=frame).write.mode("overwrite").parquet(str(v_shapes))
         with timed("double bottoms found and written"):
             frame.transform(rex.match(DOUBLE_BOTTOMS)).write.mode("overwrite").parquet(str(double_bottoms))
@@ -271,7 +272,7 @@ def draw(ticks: pa.Table, v_shapes: pa.Table, double_bottoms: pa.Table, path: Pa
     axes["day"].set_title(f"{symbol}, {len(price):,} ticks: {len(vs)} V shapes and {len(ws)} double bottom")
     axes["day"].margins(x=0.01, y=0.1)
     plot(axes["V"], vs[0], marker="o", markersize=4, color="tab:orange")
-    axes["V"].set_title("the first V")
+    axes["V"].set_title("the first V shape, its rows as dots")
     for part in dict.fromkeys(row["part"] for row in ws[0]):
         own = [row for row in ws[0] if row["part"] == part]
         plot(axes["W"], own, marker="o", markersize=4, linestyle="", label=part)
@@ -282,6 +283,7 @@ def draw(ticks: pa.Table, v_shapes: pa.Table, double_bottoms: pa.Table, path: Pa
         axis.xaxis.set_major_locator(locator)
         axis.xaxis.set_major_formatter(dates.DateFormatter("%H:%M"))  # type: ignore[no-untyped-call]
         axis.set_ylabel("price")
+        axis.set_xlabel(f"{OPENING.item():%d %B %Y}")
     figure.tight_layout()
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

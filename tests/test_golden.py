@@ -23,6 +23,7 @@ tags: one, two
 dialect: trino
 order: any
 oracle: no, because it asks the host
+spark: no, because it has no such function
 ties: yes
 settings: max_steps=10, planner=backtrack
 
@@ -51,6 +52,8 @@ def test_reads_every_part() -> None:
     assert case.has_ties
     assert not case.is_derived
     assert case.no_oracle_because == "because it asks the host"
+    assert case.no_spark_because == "because it has no such function"
+    assert parse("title: a\ntags: b\n-- query\nSELECT 1").no_spark_because is None
     assert case.settings == (("max_steps", 10), ("planner", "backtrack"))
     assert case.query == "SELECT *\n-- a comment of the query\nFROM ticks"
     assert case.result is not None
@@ -94,6 +97,9 @@ def test_errors_have_code_place_and_texts() -> None:
         ("title: a\nname: b", "not a header line"),
         ("title: a\ntags: b\norder: some\n-- query\nSELECT 1", "order is one of"),
         ("title: a\ntags: b\noracle: no\n-- query\nSELECT 1", "oracle reads"),
+        ("title: a\ntags: b\nspark: no\n-- query\nSELECT 1", "spark reads"),
+        ("title: a\ntags: b\nspark: yes\n-- query\nSELECT 1", "spark reads"),
+        ("title: a\ntags: b\nspark: slow, because it is large\n-- query\nSELECT 1", "spark reads"),
         ("title: a\ntags: b\nsettings: x\n-- query\nSELECT 1", "a setting reads"),
         ("title: a\ntags: b\n-- querry\nSELECT 1", "unknown section"),
         ("title: a\ntags: b\n-- query\n", "the query is empty"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sparkrex.config import Settings, make_settings
-from sparkrex.errors import AnalysisError
+from sparkrex.errors import AnalysisError, InternalError, RexError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import pyarrow as pa
 
@@ -27,11 +28,12 @@ class CompiledQuery:
         self.text = text
         self.dialect = dialect
         self.settings = settings
-        self._parsed: ParsedQuery = parse_query(text, dialect)
+        with _faults_reported():
+            self._parsed: ParsedQuery = parse_query(text, dialect)
 
     def __call__(self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object) -> Any:
         """The result over these tables: a Spark DataFrame if Spark is involved, else a pyarrow table."""
-        from sparkrex.columns.inputs import is_spark
+        from sparkrex.columns.inputs import is_spark, to_arrow
         from sparkrex.engine import name_tables, run_query
 
         everything = name_tables(tables, named)
@@ -39,7 +41,9 @@ class CompiledQuery:
             from sparkrex.spark.batch import run_on_spark
 
             return run_on_spark(self._parsed, everything, spark, self.settings)
-        return run_query(self._parsed, everything, self.settings)
+        arrow = {name: to_arrow(name, value) for name, value in everything.items()}
+        with _faults_reported():
+            return run_query(self._parsed, arrow, self.settings)
 
     def reader(self, tables: Mapping[str, object] | None = None, /, **named: object) -> pa.RecordBatchReader:
         """The result of an in-memory query as a stream of record batches."""
@@ -49,7 +53,7 @@ class CompiledQuery:
         self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object
     ) -> Explanation:
         """The plan over these tables, with Spark's own plan under it if Spark is involved."""
-        from sparkrex.columns.inputs import is_spark
+        from sparkrex.columns.inputs import is_spark, to_arrow
         from sparkrex.engine import explain_query, name_tables
         from sparkrex.explanation import explain_plans
 
@@ -60,9 +64,14 @@ class CompiledQuery:
             from sparkrex.spark.batch import explain_on_spark, physical_plan
 
             plans, frame = explain_on_spark(self._parsed, everything, spark, self.settings)
-            return explain_plans(plans, "spark", statement.host_sql, is_bare=is_bare, host_plan=physical_plan(frame))
-        plans = explain_query(self._parsed, everything, self.settings)
-        return explain_plans(plans, "duckdb", statement.host_sql, is_bare=is_bare)
+            return explain_plans(
+                [(plan, choice, {}) for plan, choice in plans], "spark", statement.host_sql, is_bare=is_bare,
+                host_plan=physical_plan(frame),
+            )
+        arrow = {name: to_arrow(name, value) for name, value in everything.items()}
+        with _faults_reported():
+            explained = explain_query(self._parsed, arrow, self.settings)
+            return explain_plans(explained, "duckdb", statement.host_sql, is_bare=is_bare)
 
     def __str__(self) -> str:
         patterns = [f"PATTERN ({clause.pattern})" for clause in self._parsed.clauses]
@@ -131,6 +140,20 @@ def register(spark: Any, name: str = "match_recognize") -> None:
     from sparkrex.spark.table_function import register as register_function
 
     register_function(spark, name)
+
+
+@contextmanager
+def _faults_reported() -> Iterator[None]:
+    """Inside, where all input is checked, anything unexpected is a fault of ours, and is said to be one."""
+    try:
+        yield
+    except (RexError, MemoryError):
+        raise
+    except Exception as error:
+        raise InternalError(
+            "REX901", f"{type(error).__name__}: {error}", None, None,
+            hint="this is a fault of SparkRex; please report it with the query and the traceback",
+        ) from error
 
 
 def _refuse_planner(planner: str | None) -> None:

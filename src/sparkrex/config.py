@@ -22,8 +22,9 @@ class Settings:
     need no bound). `chunk_rows`, if set, feeds the matcher that many rows at a time. `max_open_rows` bounds the rows
     that a matcher holds back while a match is undecided. `time_zone` is the in-memory host's. `matcher` forces a row
     pattern matcher by name: `automaton`, `backtrack` or `interpreter`. `threads` are used in memory, one in a Spark
-    worker; None means all cores. On Spark, `sort_memory` is how many bytes of rows a worker
-    orders in memory before it sorts on disk, and `tie_break` names columns that order rows whose order keys are equal.
+    worker; None means all cores. On Spark, `sort_memory` is how many bytes a worker uses to order rows in memory (when
+    its rows fill half of that, it sorts on disk), and `tie_break` names columns that order rows whose order keys are
+    equal.
     """
 
     step_budget: int = 100_000_000

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
 from sparkrex.errors import ExecutionError, RexError
-from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator, aggregate_names
+from sparkrex.hosts.duckdb import AggregateNames, DuckDbHost, RelationEvaluator
 from sparkrex.ir import traverse
 from sparkrex.ir.render import render
 from sparkrex.ir.scalar import ColumnAt, walk
@@ -28,6 +29,7 @@ from sparkrex.physical.contract import Columns, Matches
 from sparkrex.physical.output import NO_COLUMNS, build_output, name_partition
 from sparkrex.physical.reading import MatchReader
 from sparkrex.physical.relation_columns import add_relation_columns
+from sparkrex.physical.rows.bitmaps import host_reasons
 from sparkrex.physical.streamed import StreamedRelation, measure_reach
 from sparkrex.planner.choose_matcher import Choice, choose_matcher
 from sparkrex.source import Source
@@ -53,8 +55,9 @@ class ParsedQuery:
     clauses: tuple[Clause, ...]
 
 
+@lru_cache(maxsize=64)
 def parse_query(text: str, dialect_name: str) -> ParsedQuery:
-    """Cut and parse a statement."""
+    """Cut and parse a statement; the last ones are remembered."""
     source = Source(text)
     dialect = find_dialect(dialect_name)
     statement = cut(source, dialect, secrets.token_hex(4))
@@ -83,15 +86,19 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
 
 def explain_query(
     query: ParsedQuery, tables: Mapping[str, object], settings: Settings
-) -> list[tuple[MatchRecognize, Choice]]:
-    """Plan and matcher of every relation. Relations that others read are run to know their columns."""
+) -> list[tuple[MatchRecognize, Choice, dict[str, str]]]:
+    """Plan and matcher of every relation, and why the host evaluates a variable's condition, if it does.
+
+    Relations that others read are run to know their columns.
+    """
     host = _open_host(query, tables, settings)
     try:
-        plans: list[tuple[MatchRecognize, Choice]] = []
+        plans: list[tuple[MatchRecognize, Choice, dict[str, str]]] = []
         for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
             plan, table, evaluator = prepare_relation(query, relation, clause, host)
             widened, sample = add_relation_columns(plan, table.slice(0, 0), evaluator)
-            plans.append((plan, choose_matcher(widened, sample, evaluator, settings)))
+            choice = choose_matcher(widened, sample, evaluator, settings)
+            plans.append((plan, choice, host_reasons(choice.conditions, sample)))
             if relation is not query.statement.relations[-1]:
                 host.register(relation.placeholder, run_relation(plan, table, evaluator, settings))
         return plans
@@ -116,13 +123,13 @@ def prepare_relation(
 ) -> tuple[MatchRecognize, pa.Table, RelationEvaluator]:
     """Plan of a relation, the columns of its input that the plan uses, and its evaluator."""
     base: ArrowInput | None = host.tables.get(relation.input_table.lower()) if relation.input_table else None
+    input_sql = ""
     if base is not None:
-        input_sql = f"SELECT * FROM {_quoted(relation.input_table or '')}"
+        described = list(zip(base.schema.names, host.column_types(relation.input_table or ""), strict=True))
     else:
         input_sql = host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}")
-    described = host.describe(input_sql)
-    names = [name for name, _ in described] if base is None else list(base.schema.names)
-    columns = tuple(InputColumn(name, kind) for name, (_, kind) in zip(names, described, strict=True))
+        described = host.describe(input_sql)
+    columns = tuple(InputColumn(name, kind) for name, kind in described)
     plan = _analyze(query, relation, clause, columns, host)
     used = used_columns(plan)
     if base is not None:
@@ -139,7 +146,7 @@ def _analyze(
     scope = Scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
         host_dialect=host.dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
-        variables=traverse.variables(clause.pattern), unions={}, aggregate_names=aggregate_names(),
+        variables=traverse.variables(clause.pattern), unions={}, aggregate_names=AggregateNames(),
         table_columns=host.table_columns, outer_names=relation.outer_names,
     )
     scope = replace(scope, unions=union_variables(clause, scope))
@@ -172,7 +179,7 @@ def run_relation(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, se
             SortKey(column, key.is_descending, key.nulls_first)
             for column, key in zip(values[len(plan.partition_by) :], plan.order_by, strict=True)
         ]
-        arrangement = arrange(partition_columns, sort_keys, table.num_rows)
+        arrangement = arrange(partition_columns, sort_keys, table.num_rows, settings.thread_count())
         if settings.chunk_rows is not None and table.num_rows:
             return _run_in_chunks(plan, table, arrangement, partition_columns, evaluator, settings)
         choice = choose_matcher(plan, table.slice(0, 0), evaluator, settings)
@@ -183,7 +190,9 @@ def run_relation(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, se
                 names = [key.name for key in plan.partition_by]
                 name_partition(error, names, partition_columns, int(arrangement.input_rows(np.array([error.row]))[0]))
             raise
-        reader = MatchReader(table, arrangement, matches, choice.variables, plan.dialect, evaluator)
+        reader = MatchReader(
+            table, arrangement, matches, choice.variables, plan.dialect, evaluator, settings.thread_count()
+        )
         return build_output(plan, reader, partition_columns)
     except RexError as error:
         if error.source is None and error.span is not None:
@@ -210,7 +219,7 @@ def find_matches(plan: MatchRecognize, table: pa.Table, arrangement: Arrangement
     read = table.select([name for name in table.column_names if name in used])
     if not used:
         read = pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
-    columns = Columns(read, arrangement.offsets, arrangement.order)
+    columns = Columns(read, arrangement.offsets, arrangement.order, arrangement.kept)
     return choice.matcher.feed(choice.matcher.open(), columns, opens=True, closes=True)
 
 

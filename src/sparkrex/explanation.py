@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from sparkrex.ir.scalar import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from sparkrex.ir.plan import MatchRecognize
     from sparkrex.planner.choose_matcher import Choice
 
@@ -26,22 +28,23 @@ class Explanation:
 
 
 def explain_plans(
-    plans: list[tuple[MatchRecognize, Choice]], host: str, host_sql: str, *, is_bare: bool, host_plan: str | None = None
+    plans: Sequence[tuple[MatchRecognize, Choice, Mapping[str, str]]], host: str, host_sql: str, *, is_bare: bool,
+    host_plan: str | None = None,
 ) -> Explanation:
-    """The explanation of a statement."""
+    """The explanation of a statement. With each plan: why the host evaluates the conditions of some variables."""
     lines: list[str] = []
     if not is_bare:
         lines.append(f"Host {host}: " + " ".join(host_sql.split()))
-    for number, (plan, choice) in enumerate(plans):
+    for number, (plan, choice, host_reasons) in enumerate(plans):
         if number:
             lines.append("")
-        lines += _relation(plan, choice)
+        lines += _relation(plan, choice, host, host_reasons)
     if host_plan is not None:
         lines += ["", host_plan.rstrip()]
     return Explanation("\n".join(lines))
 
 
-def _relation(plan: MatchRecognize, choice: Choice) -> list[str]:
+def _relation(plan: MatchRecognize, choice: Choice, host: str, host_reasons: Mapping[str, str]) -> list[str]:
     keys = ", ".join(key.name for key in plan.partition_by) or "none: one partition"
     order = ", ".join(f"{key.expression}{' desc' if key.is_descending else ''}" for key in plan.order_by)
     lines = [
@@ -56,6 +59,8 @@ def _relation(plan: MatchRecognize, choice: Choice) -> list[str]:
             parts.append(f"rows {condition.row}")
         if condition.context is not None:
             parts.append(f"match so far {condition.context}")
+        if (why := host_reasons.get(condition.variable)) is not None:
+            parts.append(f"evaluated by {host}: {why}")
         lines.append(f"├─ define {condition.variable}: {'; '.join(parts)}")
     for measure in plan.measures:
         n_parts = sum(1 for _ in walk(measure.expression))

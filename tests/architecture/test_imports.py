@@ -16,7 +16,7 @@ ROOT = Path(sparkrex.__file__).parent
 FOUNDATION = ("source", "errors", "config", "threads")
 
 PARTS = (
-    "ir", "statement", "languages", "analyze", "analyze/split", "hosts/host", "hosts/duckdb", "hosts/duckdb_sort",
+    "ir", "statement", "languages", "analyze", "analyze/split", "hosts/host", "hosts/duckdb",
     "columns", "physical", "planner",
 )
 
@@ -36,8 +36,12 @@ TABLE: dict[str, Allowed] = {
     # Who evaluates SQL: a protocol, and what knows DuckDB, which nobody else does.
     "hosts": allow(*FOUNDATION),
     "hosts/host": allow(*FOUNDATION, packages="pyarrow"),
-    "hosts/duckdb": allow(*FOUNDATION, "ir", "hosts/host", packages="pyarrow duckdb sqlglot"),
-    "hosts/duckdb_sort": allow(*FOUNDATION, "ir", "hosts/host", "hosts/duckdb", packages="pyarrow duckdb"),
+    "hosts/duckdb_instance": allow(packages="duckdb"),
+    "hosts/duckdb_types": allow(packages="pyarrow sqlglot"),
+    "hosts/duckdb": allow(
+        *FOUNDATION, "ir", "hosts/host", "hosts/duckdb_instance", "hosts/duckdb_types",
+        packages="pyarrow duckdb sqlglot",
+    ),
     # From trees to matches. Kernels know arrays only; columns stand between Arrow and kernels; matchers ask a host by
     # its protocol. The planner chooses among matchers, so it knows them and they do not know it.
     "kernels": allow(packages="numpy numba"),
@@ -53,8 +57,10 @@ TABLE: dict[str, Allowed] = {
     "spark": allow(*FOUNDATION, *PARTS, "engine", PACKAGE, packages="numpy pyarrow pyspark sqlglot"),
     "api": allow(*FOUNDATION, "columns", "engine", "explanation", "spark", packages="pyarrow"),
     "__init__": allow("config", "errors", "api"),
+    # Queries that call every kernel.
+    "warmup": allow("api", "config", "errors", packages="numpy numba pyarrow"),
     # Presentation: the public names only. One file opens the Spark session that the command line asks for.
-    "cli": allow(PACKAGE, "cli/session", packages="pyarrow"),
+    "cli": allow(PACKAGE, "cli/session", "warmup", packages="pyarrow"),
     "cli/session": allow("cli", packages="pyspark"),
 }
 

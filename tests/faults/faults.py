@@ -33,10 +33,12 @@ from sparkrex.ir.row_pattern import (
 )
 from sparkrex.ir.scalar import Aggregate, ClassifierAt, ColumnAt, Semantics
 from sparkrex.kernels import backtrack as kernel
-from sparkrex.kernels.machine import extend_path, holds
+from sparkrex.kernels.machine import holds
+from sparkrex.kernels.path import extend
 from sparkrex.physical import aggregation, output, reading
-from sparkrex.physical.rows import backtrack, bitmaps, interpreter, program
+from sparkrex.physical.rows import backtrack, bitmaps, interpreter, program, run_blocks, vectorised_batch
 from sparkrex.physical.rows.frame import hold_back
+from sparkrex.physical.rows.run_blocks import leaving_rows
 from sparkrex.planner import choose_matcher
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from sparkrex.ir.scalar import Target
     from sparkrex.physical.contract import Matches
     from sparkrex.physical.reading import MatchReader, Viewpoints
+    from sparkrex.physical.rows.blocks import Value
     from sparkrex.source import Source
 
 
@@ -118,11 +121,23 @@ def _shifts_leave_partitions(goes_wrong: Callable[[int], bool]) -> AbstractConte
     def shifted(offsets: NDArray[np.int64], n_rows: int, shift: int) -> NDArray[np.int64]:
         return shifted_positions(np.array([0, n_rows]) if goes_wrong(shift) else offsets, n_rows, shift)
 
-    return mock.patch.object(bitmaps, "shifted_positions", shifted)
+    def leaving(offsets: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
+        return leaving_rows(offsets[[0, -1]] if goes_wrong(shift) else offsets, shift)
+
+    stack = ExitStack()
+    stack.enter_context(mock.patch.object(bitmaps, "shifted_positions", shifted))
+    stack.enter_context(mock.patch.object(vectorised_batch, "leaving_rows", leaving))
+    return stack
 
 
 def _null_holds() -> AbstractContextManager[Any]:
-    return mock.patch.object(bitmaps, "plain", lambda values: plain(values).fill_null(True))
+    def truth(value: Value) -> Any:
+        return value.data if value.nulls is None else value.data | value.nulls
+
+    stack = ExitStack()
+    stack.enter_context(mock.patch.object(bitmaps, "plain", lambda values: plain(values).fill_null(True)))
+    stack.enter_context(mock.patch.object(run_blocks, "truth", truth))
+    return stack
 
 
 def _context_failures_remembered() -> AbstractContextManager[Any]:
@@ -133,31 +148,31 @@ def _context_failures_remembered() -> AbstractContextManager[Any]:
 def _accumulators_not_restored() -> Iterator[None]:
     latest: list[NDArray[Any]] = []
 
-    def extend(path: Any, columns: Any, row: int, position: int, start: int, variable: int) -> int:
-        accumulators = path[6:10]
-        if position > start and latest:
+    def extended(path: Any, columns: Any, variable: int, row: int, version: int) -> int:
+        records = path[2:4]
+        if version > 0 and latest:
             # As if one accumulator served the whole search: refused rows and abandoned ways stay in it.
-            for accumulator, values in zip(accumulators, latest, strict=True):
-                accumulator[:, position - 1] = values
-        result: int = extend_path(path, columns, row, position, start, variable)
-        latest[:] = [accumulator[:, position].copy() for accumulator in accumulators]
+            for record, values in zip(records, latest, strict=True):
+                record[version] = values
+        result: int = extend.py_func(path, columns, variable, row, version)
+        latest[:] = [record[version + 1].copy() for record in records]
         return result
 
-    with _in_plain_python(), mock.patch.object(kernel, "extend_path", extend):
+    with _in_plain_python(), mock.patch.object(kernel, "extend", extended):
         yield
 
 
 @contextmanager
 def _tested_row_not_aggregated() -> Iterator[None]:
-    def tested(*arguments: Any) -> int:
-        path, start, low, position = arguments[8], arguments[13], arguments[14], arguments[16]
-        accumulators = path[6:10]
-        kept = [accumulator[:, position].copy() for accumulator in accumulators]
-        for accumulator in accumulators:
-            accumulator[:, position] = 0 if position == start - low else accumulator[:, position - 1]
-        result: int = holds(*arguments)
-        for accumulator, values in zip(accumulators, kept, strict=True):
-            accumulator[:, position] = values
+    def tested(
+        begin: int, end: int, machine: Any, columns: Any, ints: Any, floats: Any, version: int, *rest: Any
+    ) -> int:
+        kept = [record[version].copy() for record in (ints, floats)]
+        for record in (ints, floats):
+            record[version] = record[max(0, version - 1)]
+        result: int = holds.py_func(begin, end, machine, columns, ints, floats, version, *rest)
+        for record, values in zip((ints, floats), kept, strict=True):
+            record[version] = values
         return result
 
     with _in_plain_python(), mock.patch.object(kernel, "holds", tested):
@@ -204,9 +219,9 @@ def _nulls_at_the_other_end() -> AbstractContextManager[Any]:
 
 
 def _ties_turned_round() -> AbstractContextManager[Any]:
-    def arranged(partition_by: Any, order_by: Any, n_rows: int) -> Arrangement:
+    def arranged(partition_by: Any, order_by: Any, n_rows: int, threads: int = 1) -> Arrangement:
         place = pa.chunked_array([pa.array(range(n_rows), pa.int64())])
-        return arrange(partition_by, [*order_by, SortKey(place, True, False)], n_rows)
+        return arrange(partition_by, [*order_by, SortKey(place, True, False)], n_rows, threads)
 
     return mock.patch.object(engine, "arrange", arranged)
 
@@ -241,13 +256,16 @@ def _measures_leave_partitions() -> AbstractContextManager[Any]:
 
 
 def _excluded_rows_not_aggregated() -> AbstractContextManager[Any]:
-    correct = aggregation._takes_part
+    correct = aggregation._members
 
-    def takes_part(reader: MatchReader, node: Aggregate) -> NDArray[np.bool_]:
-        is_shown: NDArray[np.bool_] = reader.matches.labels % 2 == 0
-        return correct(reader, node) & is_shown
+    def members(reader: MatchReader, node: Aggregate) -> NDArray[np.bool_] | None:
+        is_member = correct(reader, node)
+        if not len(reader.matches.labels):
+            return is_member
+        is_shown: NDArray[np.bool_] = np.arange(2 * len(reader.variables)) % 2 == 0
+        return is_shown if is_member is None else is_member & is_shown
 
-    return mock.patch.object(aggregation, "_takes_part", takes_part)
+    return mock.patch.object(aggregation, "_members", members)
 
 
 def _classifier_of_the_first_row() -> AbstractContextManager[Any]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex.kernels.machine import add_checked, multiply_checked, subtract_checked
+from sparkrex.kernels.arithmetic import add_checked, multiply_checked, subtract_checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,7 +1,8 @@
 """CAST among integers, doubles, decimals, strings, dates, timestamps and booleans, as DuckDB does it.
 
-A float becomes an integer by rounding half to even, a decimal by rounding half away from zero. What does not fit is
-the error REX405; text that is no such value is REX404, the host's refusal.
+A float becomes an integer by rounding half to even, a decimal by rounding half away from zero, in dialect spark both by
+cutting the fraction off. What does not fit is the error REX405; text that is no such value is REX404, the host's
+refusal.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "INTEGER": 32, "BIGINT
 _TRUTHS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 
 
-def cast(operand: Any, type_name: Any) -> Any:
+def cast(operand: Any, type_name: Any, dialect: str = "duckdb") -> Any:
     """The value as the type that `type_name` writes in DuckDB's SQL."""
     if operand is None:
         return None
@@ -30,7 +31,7 @@ def cast(operand: Any, type_name: Any) -> Any:
         raise CannotEvaluate(f"type {type_name}")
     name, precision, scale = found.groups()
     if name in _INTEGER_BITS:
-        return _to_integer(operand, _INTEGER_BITS[name])
+        return _to_integer(operand, _INTEGER_BITS[name], cuts=dialect in ("spark", "databricks"))
     match name:
         case "DOUBLE" | "DOUBLE PRECISION" | "FLOAT8":
             return _to_double(operand)
@@ -48,9 +49,11 @@ def cast(operand: Any, type_name: Any) -> Any:
             raise CannotEvaluate(f"type {type_name}")
 
 
-def _to_integer(operand: Any, bits: int) -> int:
+def _to_integer(operand: Any, bits: int, *, cuts: bool) -> int:
     if isinstance(operand, str):
         operand = _to_exact(operand)
+    elif cuts and isinstance(operand, float | Decimal) and math.isfinite(operand):
+        operand = math.trunc(operand)
     if isinstance(operand, float):
         if not math.isfinite(operand):
             raise OracleError("REX405", f"{operand} as an integer")

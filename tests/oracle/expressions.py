@@ -186,7 +186,8 @@ def _coalesce(operands: tuple[Expression, ...], view: View) -> Any:
 
 
 def _try_cast(operands: tuple[Expression, ...], view: View) -> Any:
-    return functions.try_cast(*(value(operand, view) for operand in operands))
+    operand, type_name = (value(operand, view) for operand in operands)
+    return functions.try_cast(operand, type_name, view.dialect)
 
 
 _SPECIAL: dict[str, Callable[[tuple[Expression, ...], View], Any]] = {

@@ -39,10 +39,10 @@ def apply(function: str, operands: list[Any], dialect: str) -> Any:
     raise CannotEvaluate(f"function {function}")
 
 
-def try_cast(operand: Any, type_name: Any) -> Any:
+def try_cast(operand: Any, type_name: Any, dialect: str) -> Any:
     """CAST, but NULL where CAST is an error."""
     try:
-        return cast(operand, type_name)
+        return cast(operand, type_name, dialect)
     except OracleError:
         return None
 
@@ -240,7 +240,8 @@ _NULLABLE: dict[str, Callable[[list[Any], str], Any]] = {
     "concat": _concat,
     "concat_ws": _concat_ws,
     "concatws": _concat_ws,
-    "cast": lambda operands, dialect: cast(*operands),
+    "cast": lambda operands, dialect: cast(operands[0], operands[1], dialect),
+    "or_empty": lambda operands, dialect: [] if operands[0] is None else operands[0],
     "array": lambda operands, dialect: list(operands),
 }
 

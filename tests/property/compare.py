@@ -15,7 +15,7 @@ from tests.property.examples import SCHEMA
 import sparkrex as rex
 from sparkrex import threads
 from sparkrex.errors import ExecutionError, RexError
-from sparkrex.physical.rows import automaton
+from sparkrex.kernels import lazy
 
 if TYPE_CHECKING:
     from tests.property.examples import Example
@@ -74,8 +74,8 @@ def check(example: Example, *, in_chunks: bool = True) -> Outcome:
     variants["backtrack"] = {"matcher": "backtrack"}
     variants["threads"] = {"threads": 3}
     # Half of the examples go through compiled kernels, the other half through the same code in Python.
-    few_rows = 0 if example.chunk_rows % 2 else automaton.FEW_ROWS
-    with patch.object(threads, "LEAST", 2), patch.object(automaton, "FEW_ROWS", few_rows), watched(variants) as watch:
+    few_rows = 0 if example.chunk_rows % 2 else lazy.FEW_ROWS
+    with patch.object(threads, "LEAST", 2), patch.object(lazy, "FEW_ROWS", few_rows), watched(variants) as watch:
         try:
             given: pa.Table | RexError = rex.sql(
                 example.query, tables={"data": example.table}, dialect=example.dialect

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _HERE = Path(__file__).parent
+# Golden cases say for themselves which of them are slow.
+_IN_MAKE_TEST = ("test_smoke.py", "test_cases.py")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -30,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _HERE in item.path.parents:
             item.add_marker(pytest.mark.spark)
-            if item.path.name != "test_smoke.py":
+            if item.path.name not in _IN_MAKE_TEST:
                 item.add_marker(pytest.mark.slow)  # the whole folder takes longer than `make test` may
             item.add_marker(pytest.mark.xdist_group("spark"))
 

@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 _ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_connect(java: str) -> None:
     """`connect_checks.py` passes."""
     del java

@@ -29,7 +29,7 @@ def test_functions_of_spark_are_used(ticks: DataFrame) -> None:
         elt(2, LAST(note), FIRST(note)) AS e
       PATTERN (A+)
       DEFINE A AS xxhash64(note) <> 0 AND format_string('%s', price) RLIKE '^[0-9]+$' AND soundex(PREV(note)) > 'A')"""
-    assert rows(rex.sql(query, ticks=ticks)) == [("a", "Q", [7], 1, "q"), ("b", "W", [5], 1, "w")]
+    assert rows(rex.sql(query, ticks=ticks)) == [("a", "Q000", [7], 1, "q"), ("b", "W000", [5], 1, "w")]
 
 
 @pytest.fixture
@@ -230,3 +230,66 @@ def test_a_registered_function_never_sees_a_row_that_is_not_there(condition: str
         assert _ids(frame, "twice(PREV(v)) IS NULL") == [1, 3]
     finally:
         spark.sql("DROP TEMPORARY FUNCTION twice")
+
+
+@pytest.mark.parametrize(
+    ("condition", "name", "hint"),
+    [
+        ("price > A.price AND CAST(note AS INT) > 0", "a string as INT", "subquery"),
+        ("price > A.price AND to_number(note, '99') > 0", "to_number can fail", "subquery"),
+        ("price > A.price AND element_at(array(note), 2) > 'a'", "element_at can fail", "subquery"),
+        ("soundex(concat(note, A.note)) > 'A'", "soundex over several rows", "Spark evaluates what speaks of one row"),
+        ("price > corr(A.price, A.ts)", "the aggregate corr", "subquery"),
+        ("price / CAST(A.price AS DECIMAL(9, 2)) > 1", "division of decimals", "DOUBLE"),
+        ("CAST(price / A.price AS STRING) > '1'", "as a string", "subquery"),
+    ],
+)
+def test_what_workers_cannot_evaluate_is_refused_where_it_stands(
+    condition: str, name: str, hint: str, ticks: DataFrame, jobs: Callable[[], int]
+) -> None:
+    query = f"""SELECT * FROM ticks MATCH_RECOGNIZE (
+PARTITION BY sym ORDER BY ts PATTERN (A+ B+) DEFINE B AS {condition})"""
+    with pytest.raises(RexError, match=name) as caught:
+        rex.sql(query, ticks=ticks)
+    assert caught.value.code == "REX301"
+    assert hint in str(caught.value)
+    line, column = caught.value.position or (0, 0)
+    refused = query.split("\n")[line - 1][column - 1 :]
+    assert refused.startswith(("CAST", "to_number", "element_at", "soundex", "corr", "price / CAST")), refused
+    assert jobs() == 0
+
+
+def test_what_reads_no_row_is_evaluated_once_per_row_and_occurrence(ticks: DataFrame) -> None:
+    query = """SELECT * FROM ticks MATCH_RECOGNIZE (
+      PARTITION BY sym ORDER BY ts
+      MEASURES MAX(rand()) AS high, MIN(rand()) AS low, COUNT(DISTINCT rand()) AS n
+      PATTERN (A+) DEFINE A AS rand() < 2 AND price >= FIRST(price) - 100 AND current_date() > date '2024-01-01')"""
+    for row in rex.sql(query, ticks=ticks).collect():
+        assert 0 <= row["low"] < 1
+        assert 0 <= row["high"] < 1
+        assert row["n"] == (6 if row["sym"] == "a" else 4)
+
+
+def test_dataframes_of_two_sessions_are_refused(spark: SparkSession, ticks: DataFrame) -> None:
+    other = spark.newSession().range(3)
+    with pytest.raises(RexError, match="another Spark session") as caught:
+        rex.sql("SELECT * FROM other MATCH_RECOGNIZE (PARTITION BY id PATTERN (A))", ticks=ticks, other=other)
+    assert caught.value.code == "REX203"
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        ("coalesce(doubled(PREV(FIRST(price))), 0)", [0, 0]),
+        ("concat_ws('-', 'x', PREV(FIRST(note)))", ["x", "x"]),
+        ("PREV(FIRST(note)) IS NULL AND doubled(PREV(FIRST(price))) IS NULL", [True, True]),
+    ],
+)
+def test_a_missing_row_reads_as_nulls(measure: str, expected: list[object], doubled: str, ticks: DataFrame) -> None:
+    """As a measure, and as a condition on the same expression."""
+    condition = measure.replace("PREV(FIRST(price))", "PREV(price)").replace("PREV(FIRST(note))", "PREV(note)")
+    wanted = {0: "= 0", "x": "= 'x'", True: ""}[expected[0]]
+    query = f"""SELECT sym, m FROM ticks MATCH_RECOGNIZE (
+      PARTITION BY sym ORDER BY ts MEASURES {measure} AS m, COUNT(*) AS n
+      PATTERN (^ A B) DEFINE A AS {condition} {wanted}, B AS price < A.price)"""
+    assert [row[1] for row in rows(rex.sql(query, ticks=ticks))] == expected

@@ -336,6 +336,12 @@ max(x) - min(x)
 sum(m) / 3
 concat(min(s), '-', max(s))""".splitlines()
 
+# Approximate ones, whose value nobody defines, and those that DuckDB computes otherwise, if only at the edges.
+_REFUSED = [
+    "corr(i, x)", "skewness(i)", "kurtosis(i)", "percentile_approx(i, 0.5)", "approx_count_distinct(i)",
+    "regr_slope(i, id)", "regr_r2(i, id)", "try_sum(i)", "try_avg(i)",
+]
+
 
 def test_aggregates_agree_with_spark_or_are_refused(spark: SparkSession) -> None:
     """Over all rows of a partition, which is what GROUP BY takes. Group 2 has no values but NULL, group 3 one row."""
@@ -381,7 +387,7 @@ def test_aggregates_agree_with_spark_or_are_refused(spark: SparkSession) -> None
     ]
     assert not wrong, "\n".join(wrong)
     assert len(found) == len(expected)
-    assert len(refused) < 5, refused
+    assert refused == [f"{aggregate}: REX301" for aggregate in _REFUSED]
 
 
 def _kind(frame: DataFrame, number: int) -> str:

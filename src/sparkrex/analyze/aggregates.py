@@ -24,6 +24,7 @@ from sparkrex.ir.scalar import (
     ClassifierAt,
     ColumnAt,
     Expression,
+    Literal,
     Semantics,
     SortItem,
     references,
@@ -37,8 +38,12 @@ if TYPE_CHECKING:
     from sparkrex.source import Span
 
 _INSIDE = Place(each_row=True)
-# Dialects whose array_agg leaves NULLs out.
+# Dialects whose array_agg leaves NULLs out, and is an empty array over no rows.
 _SKIPS_NULLS = {"spark", "spark2", "databricks", "snowflake"}
+# Dialects in which strings are joined with nothing between them unless the query says otherwise.
+_JOINS_PLAINLY = {"spark", "spark2", "databricks", "snowflake", "oracle", "redshift"}
+# Dialects whose percentile lies between two values where no value stands there.
+_INTERPOLATES = {"spark", "spark2", "databricks"}
 
 
 def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Expression:
@@ -54,6 +59,10 @@ def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Exp
     if isinstance(call, exp.Count) and _is_star(call.this):
         return _count_rows(_counted_variables(converter, call.this), converter, condition, semantics, span)
     name = aggregate_name(call)
+    template = None
+    if type(call) is exp.Quantile and converter.scope.dialect_name in _INTERPOLATES:  # not the approximate ones
+        name = "percentile"
+        template = "quantile_cont({0}, {1})" if converter.scope.host_dialect == "duckdb" else "percentile({0}, {1})"
     if name is None:
         return _host_aggregate(converter, call, condition, semantics, span)
     arguments, is_distinct, order = _arguments(converter, call)
@@ -63,15 +72,23 @@ def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Exp
         raise converter.error("REX213", f"{name} needs an argument", span)
     if name == "count" and is_distinct and len(arguments) > 1:
         return _host_aggregate(converter, call, condition, semantics, span)
-    if name == "array_agg" and converter.scope.dialect_name in _SKIPS_NULLS:
+    if name == "string_agg" and len(arguments) == 1 and converter.scope.dialect_name in _JOINS_PLAINLY:
+        arguments = (*arguments, Literal(""))
+    skips_nulls = name == "array_agg" and converter.scope.dialect_name in _SKIPS_NULLS
+    if skips_nulls:
         present = Call("not", (Call("is_null", arguments[:1], "({0} IS NULL)"),), "(NOT {0})")
         condition = present if condition is None else Call("and", (condition, present), "({0} AND {1})")
     variables = _one_variable(converter, [*arguments, *(item.expression for item in order)], condition, span)
-    return Aggregate(
+    result = Aggregate(
         name, tuple(map(_each_row, arguments)), variables, semantics,
-        function_template(name, len(arguments)), is_distinct, _each_row_of(condition),
+        template or function_template(name, len(arguments)), is_distinct or isinstance(call, exp.ArrayUniqueAgg),
+        _each_row_of(condition),
         tuple(replace(item, expression=_each_row(item.expression)) for item in order), span=span,
     )
+    if not skips_nulls:
+        return result
+    empty = "[]" if converter.scope.host_dialect == "duckdb" else "array()"
+    return Call("or_empty", (result,), f"COALESCE({{0}}, {empty})", can_fail=False, span=span)
 
 
 def _check_place(converter: Converter, place: Place, span: Span) -> None:
@@ -130,7 +147,7 @@ def _arguments(
 def _argument_nodes(call: exp.Expr) -> list[exp.Expr]:
     # The `this` of a function that sqlglot does not know is its name.
     keys = ("expression", "separator", "count") if isinstance(call, exp.Anonymous) else (
-        "this", "expression", "separator", "count",
+        "this", "expression", "separator", "count", "quantile",
     )
     values = [*(call.args.get(key) for key in keys), *(call.args.get("expressions") or [])]
     return [value for value in values if isinstance(value, exp.Expr)]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sparkrex.analyze import templates
+from sparkrex.analyze.failing import can_fail
 from sparkrex.analyze.opaque import convert_opaque
-from sparkrex.analyze.sqlglot_types import are_both_dates, are_both_integers
+from sparkrex.analyze.sqlglot_types import are_both_dates, are_both_integers, is_to_integer
 from sparkrex.analyze.templates import function_template
 from sparkrex.ir.scalar import Call, Expression, Literal
 
@@ -35,7 +36,8 @@ def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expressi
     scope = converter.scope
 
     def call(name: str, parts: Sequence[exp.Expr], template: str) -> Expression:
-        return Call(name, tuple(converter.convert_node(part, place) for part in parts), template, span=span)
+        operands = tuple(converter.convert_node(part, place) for part in parts)
+        return Call(name, operands, template, can_fail=can_fail(node, converter.types), span=span)
 
     if isinstance(node, exp.Sub) and are_both_dates(node, converter.types):
         return call("subtract", (node.this, node.expression), templates.date_difference(scope, scope.host_dialect))
@@ -84,10 +86,15 @@ def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expressi
             kind = node.to.sql(dialect=scope.host_dialect)
             word = "TRY_CAST" if isinstance(node, exp.TryCast) else "CAST"
             operands = (converter.convert_node(node.this, place), Literal(kind))
-            return Call(word.lower(), operands, f"{word}({{0}} AS {kind})", span=span)
+            template = templates.cast(word, kind, scope, is_to_integer=is_to_integer(node, converter.types))
+            return Call(word.lower(), operands, template, can_fail=can_fail(node, converter.types), span=span)
         case exp.Interval(this=exp.Literal() as amount) if node.unit is not None:
             literals = (Literal(amount.name), Literal(node.unit.name.upper()))
             return Call("interval", literals, templates.template_of(node.copy(), scope, 0, span), span=span)
+        case exp.TimestampDiff() | exp.DateDiff() if templates.counts_whole_units(node, scope):
+            # sqlglot wraps the operands of Spark's DATEDIFF as dates, with a unit or without.
+            ends = [part.this if isinstance(part, exp.TsOrDsToDate) else part for part in (node.expression, node.this)]
+            return call("timestampdiff", ends, templates.whole_units(node.args["unit"].name, scope.host_dialect))
         case exp.Coalesce():
             parts = (node.this, *node.expressions)
             return call("coalesce", parts, function_template("COALESCE", len(parts)))
@@ -164,7 +171,9 @@ def _function(converter: Converter, node: exp.Func, place: Place, span: Span) ->
     template = templates.template_of(shell, converter.scope, len(operands), span)
     name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
     is_deterministic = not isinstance(node, _NOT_DETERMINISTIC) and name not in _NOT_DETERMINISTIC_NAMES
-    return Call(name, tuple(operands), template, is_deterministic=is_deterministic, span=span)
+    return Call(
+        name, tuple(operands), template, is_deterministic, can_fail=can_fail(node, converter.types), span=span
+    )
 
 
 def _has_plain_arguments(node: exp.Func) -> bool:

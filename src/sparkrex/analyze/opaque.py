@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sparkrex.analyze import templates
 from sparkrex.analyze.aggregate_names import is_aggregate
+from sparkrex.analyze.failing import can_whole_fail
 from sparkrex.analyze.subqueries import outer_columns
 from sparkrex.ir.scalar import Call, Expression
 from sparkrex.languages.match_recognize.expression import row_pattern_function
@@ -40,7 +41,10 @@ def convert_opaque(
         return not place.in_relation and is_aggregate(part, converter.scope)
 
     operands, template = cut_operands(converter, node, place, span, is_operand)
-    return Call(node.key, operands, template, reads_relation=reads_relation, span=span)
+    return Call(
+        node.key, operands, template, reads_relation=reads_relation, can_fail=can_whole_fail(node, converter.types),
+        span=span,
+    )
 
 
 def convert_window(converter: Converter, node: exp.Window, place: Place) -> Expression:
@@ -59,7 +63,8 @@ def convert_subquery(converter: Converter, node: exp.Expr, place: Place) -> Expr
     operands, template = cut_operands(converter, node, replace(place, in_relation=True), span, is_operand)
     if not template.startswith("("):
         template = f"({template})"
-    return Call(node.key, operands, template, reads_relation=True, span=span)
+    fails = can_whole_fail(node, converter.types)
+    return Call(node.key, operands, template, reads_relation=True, can_fail=fails, span=span)
 
 
 def cut_operands(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sparkrex.errors import AnalysisError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from sqlglot import exp
     from sqlglot.dialects.dialect import Dialect
@@ -47,7 +47,7 @@ class Scope:
     alias: str | None
     variables: tuple[str, ...]
     unions: dict[str, frozenset[str]]
-    aggregate_names: frozenset[str]
+    aggregate_names: Container[str]
     table_columns: Callable[[str], frozenset[str] | None]
     outer_names: frozenset[str]
     translates_all: bool = True

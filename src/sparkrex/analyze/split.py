@@ -57,10 +57,9 @@ def split_conditions(plan: MatchRecognize) -> tuple[Condition, ...]:
 
 
 def _split(variable: str, condition: Expression) -> Condition:
-    conjuncts = _conjuncts(condition)
     row: list[Expression] = []
     context: list[Expression] = []
-    for conjunct in conjuncts:
+    for conjunct in conjuncts(condition):
         if is_row_condition(conjunct) and (not context or not can_fail(conjunct)):
             row.append(conjunct)
         else:
@@ -68,9 +67,10 @@ def _split(variable: str, condition: Expression) -> Condition:
     return Condition(variable, _conjunction(row), _conjunction(context))
 
 
-def _conjuncts(condition: Expression) -> list[Expression]:
+def conjuncts(condition: Expression) -> list[Expression]:
+    """The parts of a conjunction, in order; the condition itself if it is none."""
     if isinstance(condition, Call) and condition.function == "and":
-        return [part for operand in condition.operands for part in _conjuncts(operand)]
+        return [part for operand in condition.operands for part in conjuncts(operand)]
     return [condition]
 
 
@@ -102,6 +102,19 @@ def context_level(expression: Expression) -> int:
         if isinstance(node, Aggregate) and node.variables is not None:
             return 2
     return 1
+
+
+def mapped_variables(expression: Expression) -> frozenset[str] | None:
+    """The variables whose rows a context condition reads; None if it also reads how other rows are mapped."""
+    found: set[str] = set()
+    for node in walk(expression):
+        if isinstance(node, ClassifierAt):
+            return None
+        if isinstance(node, ColumnAt):
+            found |= node.target.variables or set()
+        if isinstance(node, Aggregate):
+            found |= node.variables or set()
+    return frozenset(found)
 
 
 def row_local(expression: Expression, *, is_guarded: bool) -> Projection | None:

@@ -66,6 +66,14 @@ def are_both_dates(node: exp.Binary, types: NodeTypes) -> bool:
     return all(kind is not None and kind.this in (exp.DataType.Type.DATE, exp.DataType.Type.DATE32) for kind in kinds)
 
 
+def is_to_integer(node: exp.Cast, types: NodeTypes) -> bool:
+    """Whether the cast makes an integer of a number that may have a fraction."""
+    kind = types.get(id(node.this.unnest()))
+    if kind is None or node.to.this not in _INTEGERS:
+        return False
+    return kind.this in exp.DataType.NUMERIC_TYPES and kind.this not in _INTEGERS
+
+
 def _leaf_type(node: exp.Expr, columns: dict[str, exp.DataType]) -> exp.DataType | None:
     """The type of a column, CLASSIFIER() or MATCH_NUMBER(), None for other nodes."""
     if isinstance(node, exp.Column):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sparkrex.analyze.scope import Scope
     from sparkrex.source import Span
 
+_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _OPERAND = "rex_operand_{}_0b1e7_"  # no literal of a query looks like this
 # Dialects in which a zero divisor is an error whatever its type.
 _ERROR_ON_ZERO = {"spark", "spark2", "databricks", "snowflake", "oracle", "postgres", "redshift", "bigquery", "tsql"}
@@ -61,11 +62,42 @@ def date_difference(scope: Scope, host: str) -> str:
     return "({0} - {1})" if is_interval else "DATEDIFF({0}, {1})"
 
 
+def counts_whole_units(node: exp.TimestampDiff | exp.DateDiff, scope: Scope) -> bool:
+    """Whether it is Spark's difference in a unit, which counts whole units; elsewhere boundaries are counted."""
+    return scope.dialect_name.startswith(("spark", "databricks")) and isinstance(node.args.get("unit"), exp.Var)
+
+
+def whole_units(unit: str, host: str) -> str:
+    """Template of the number of whole units from {0} to {1}."""
+    if host != "duckdb":
+        return f"TIMESTAMPDIFF({unit}, {{0}}, {{1}})"
+    if unit.upper() not in _MONTHS:
+        return f"DATE_SUB('{unit}', {{0}}, {{1}})"
+    # DuckDB takes the last day of a short month for a whole month; Spark compares days and times.
+    start, end = "CAST({0} AS TIMESTAMP)", "CAST({1} AS TIMESTAMP)"
+    before, behind = (f"({time} - DATE_TRUNC('month', {time}))" for time in (start, end))
+    months = (
+        f"(DATE_DIFF('month', {start}, {end}) + CASE WHEN {start} < {end} AND {behind} < {before} THEN -1 "
+        f"WHEN {start} > {end} AND {behind} > {before} THEN 1 ELSE 0 END)"
+    )
+    return f"({months} // {_MONTHS[unit.upper()]})"
+
+
 def modulo(scope: Scope, host: str) -> tuple[str, str]:
     """Name and template of `%`: the sign of the dividend everywhere; a zero divisor is an error except in DuckDB."""
     if host == "duckdb" and scope.dialect_name != "duckdb":
         return "modulo", "(CASE WHEN {1} = 0 THEN error('division by zero') ELSE {0} % {1} END)"
     return "modulo", "({0} % {1})"
+
+
+def cast(word: str, kind: str, scope: Scope, *, is_to_integer: bool) -> str:
+    """Template of CAST: Spark cuts the fraction off where others, and DuckDB, round to an integer."""
+    is_spark = scope.dialect_name.startswith(("spark", "databricks"))
+    if is_to_integer and is_spark and scope.host_dialect == "duckdb":
+        return f"{word}(TRUNC({{0}}) AS {kind})"
+    if is_to_integer and not is_spark and scope.host_dialect == "spark":
+        return f"{word}(ROUND({{0}}) AS {kind})"
+    return f"{word}({{0}} AS {kind})"
 
 
 def extreme(node: exp.Greatest | exp.Least, host: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Arguments in, exit code out. The commands themselves are in `run.py` and `show.py`.
+"""Arguments in, exit code out. The commands themselves are in `run.py`, `show.py` and `warmup.py`.
 
 Exit codes: 0 it went well; 1 the query is wrong; 2 the command is; 3 the query met data, files or a Spark that it could
 not work with; 70 a fault of ours; 130 interrupted.
@@ -35,6 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 from sparkrex.cli.show import explain
 
                 explain(parsed)
+            case "warmup":
+                from sparkrex.cli.warmup import warm_up
+
+                warm_up()
             case "version":
                 from sparkrex.cli.show import version
 
@@ -42,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return complain(f"rex {parsed.command}: error: {error}", USAGE)
     except rex.RexError as error:
+        if isinstance(error, rex.InternalError) and error.__cause__ is not None:
+            traceback.print_exception(error.__cause__)  # for the report that the message asks for
         return complain(str(error), exit_code(error))
     except Failed as error:
         return complain(str(error), INTERNAL if error.is_internal else FAILED)
@@ -84,6 +90,11 @@ def make_parser() -> argparse.ArgumentParser:
         description="Show how a query would run: the matcher, why, and why not the others. Nothing is written.",
     )
     add_query_arguments(explain)
+    commands.add_parser(
+        "warmup", help="compile all kernels",
+        description="Compile all kernels and keep the code on disk, so that no query waits for a compiler: in the "
+        "folder NUMBA_CACHE_DIR names, else beside the package, else in the user's cache.",
+    )
     commands.add_parser("version", help="print the versions of SparkRex, Python and Spark")
     return parser
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.columns.arrange import key_codes
+from sparkrex.columns.keys import partition_integers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,6 +18,6 @@ def cut_partitions(table: pa.Table, keys: list[str]) -> NDArray[np.int64]:
     n_rows = table.num_rows
     changes = np.zeros(max(n_rows - 1, 0), np.bool_)
     for name in keys:
-        codes = key_codes(table.column(name))
-        changes |= codes[1:] != codes[:-1]
+        keys_of_rows = partition_integers(table.column(name), [(0, n_rows)])
+        changes |= keys_of_rows[1:] != keys_of_rows[:-1]
     return np.concatenate(([0], np.flatnonzero(changes) + 1, [n_rows])).astype(np.int64)

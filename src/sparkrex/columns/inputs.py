@@ -94,4 +94,9 @@ def read_columns(source: ArrowInput, columns: list[str]) -> pa.Table:
         # By position: a table may hold one name twice.
         indices = [source.column_names.index(column) for column in columns]
         return source.select(indices)
-    return source.to_table(columns=columns)
+    try:
+        return source.to_table(columns=columns)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ExecutionError(
+            "REX407", "the files of a table cannot be read", None, None, notes=(str(error).split("\n")[0],)
+        ) from error

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sparkrex.columns.wrap import unwrap, wrap_strings
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -63,9 +65,20 @@ def plain(values: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def numpy_of(values: pa.Array) -> NDArray[Any]:
-    """The array in NumPy, copied only where it must be."""
-    array: NDArray[Any] = values.to_numpy(zero_copy_only=False)
-    return array
+    """The array in NumPy, copied only where it must be.
+
+    Numbers and booleans are read from their buffers, because the first call of `to_numpy` loads pandas.
+    """
+    kind = values.type
+    buffer = values.buffers()[1] if values.null_count == 0 and len(values) and pa.types.is_primitive(kind) else None
+    if buffer is not None and pa.types.is_boolean(kind):
+        first, last = values.offset, values.offset + len(values)
+        octets = np.frombuffer(buffer, np.uint8, (last + 7) // 8 - first // 8, first // 8)
+        return np.unpackbits(octets, bitorder="little")[first % 8 :][: len(values)].view(np.bool_)
+    if buffer is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        dtype = np.dtype(kind.to_pandas_dtype())
+        return np.frombuffer(buffer, dtype, len(values), values.offset * dtype.itemsize)
+    return unwrap(values)
 
 
 def nulls_of(values: pa.Array) -> NDArray[np.uint8]:
@@ -105,13 +118,13 @@ class StringCodes:
 
     def __init__(self, columns: list[pa.Array], literals: list[str]) -> None:
         distinct = [column.cast(pa.large_string()).unique().drop_null() for column in columns]
-        distinct.append(pa.array(literals, pa.large_string()))
+        distinct.append(wrap_strings(literals))
         everything = pa.concat_arrays(distinct).unique()
         self._strings = everything.take(pc.array_sort_indices(everything))
         self._codes = {literal: self._find(literal) for literal in literals}
 
     def _find(self, text: str) -> int:
-        return int(pc.index(self._strings, pa.scalar(text, pa.large_string())).as_py())
+        return int(pc.index_in(wrap_strings([text]), value_set=self._strings)[0].as_py())
 
     def code(self, text: str) -> int:
         """The code of one of the literals."""

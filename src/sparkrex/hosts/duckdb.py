@@ -1,7 +1,8 @@
 """DuckDB, the in-memory host.
 
-A private connection per statement: Python variables of the caller are not looked up, no extension is fetched, the time
-zone is the settings'. Tables are registered, never copied.
+A connection of its own per statement: Python variables of the caller are not looked up, no extension is fetched, the
+time zone is the settings'. Tables are registered, never copied. DuckDB is loaded and connected when something first
+needs it: many a query needs no host.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow as pa
 import sqlglot
 from sqlglot import ErrorLevel, exp
@@ -18,16 +18,20 @@ from sqlglot.errors import SqlglotError
 from sqlglot.errors import UnsupportedError as SqlglotUnsupported
 
 from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError, UnsupportedError, nearest
+from sparkrex.hosts.duckdb_types import arrow_column_type
 from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import duckdb
     from sqlglot.dialects.dialect import Dialect
 
     from sparkrex.config import Settings
 
 _ROWS = "rex_rows"
+# Statements that can change nothing. Any other, or several at once, runs in an instance of its own.
+_READS = re.compile(r"\s*\(*\s*(?:SELECT|WITH|VALUES|FROM)\b(?!.*\bINTO\b)[^;]*;?\s*\Z", re.IGNORECASE | re.DOTALL)
 
 
 class DuckDbHost:
@@ -39,30 +43,44 @@ class DuckDbHost:
         self.source = source
         self.query_dialect = dialect
         self.dialect_name = dialect_name
+        self.settings = settings
         self.tables: dict[str, Any] = {}
-        self.connection = duckdb.connect(
-            ":memory:",
-            config={
-                "python_enable_replacements": False,
-                "autoload_known_extensions": False,
-                "autoinstall_known_extensions": False,
-            },
-        )
-        self.connection.execute(f"SET TimeZone = '{settings.time_zone.replace(chr(39), '')}'")
-        if dialect_name == "oracle":
-            self.connection.execute("CREATE TABLE dual AS SELECT 'X' AS dummy")
-        if dialect.TYPED_DIVISION:
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        if settings.time_zone != "UTC":
+            self._connection = self._connect()  # at once, because only DuckDB knows whether there is such a time zone
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The statement's connection, with its settings and tables."""
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        from sparkrex.hosts.duckdb_instance import private_connection, shared_connection
+
+        connect = shared_connection if _READS.match(self.source.text) else private_connection
+        connection = connect(self.settings.threads)
+        connection.execute(f"SET TimeZone = '{self.settings.time_zone.replace(chr(39), '')}'")
+        if self.dialect_name == "oracle":
+            connection.execute("CREATE TEMP TABLE dual AS SELECT 'X' AS dummy")
+        if self.query_dialect.TYPED_DIVISION:
             # Two integers divide to an integer, also in the SQL around the pattern.
-            self.connection.execute("SET integer_division = true")
+            connection.execute("SET integer_division = true")
+        for name, table in self.tables.items():
+            connection.register(name, table)
+        return connection
 
     def close(self) -> None:
         """Drop the connection."""
-        self.connection.close()
+        if self._connection is not None:
+            self._connection.close()
 
     def register(self, name: str, table: Any) -> None:
         """Make a table known under a name."""
         self.tables[name.lower()] = table
-        self.connection.register(name, table)
+        if self._connection is not None:
+            self._connection.register(name, table)
 
     def translated(self, sql: str) -> str:
         """SQL of the query's dialect as DuckDB's."""
@@ -93,6 +111,15 @@ class DuckDbHost:
         rows = self._run(f"DESCRIBE {sql}", None).fetchall()
         return [(row[0], _type(row[1])) for row in rows]
 
+    def column_types(self, name: str) -> list[exp.DataType]:
+        """Types of a registered table's columns, in order."""
+        fields = self.tables[name.lower()].schema
+        known = [kind for field in fields if (kind := arrow_column_type(field.type)) is not None]
+        if len(known) == len(fields):
+            return known
+        quoted = '"' + name.replace('"', '""') + '"'
+        return [kind for _, kind in self.describe(f"SELECT * FROM {quoted}")]
+
     def table_columns(self, name: str) -> frozenset[str] | None:
         """Column names of a registered table in lower case."""
         if name.lower() not in self.tables:
@@ -105,12 +132,16 @@ class DuckDbHost:
         return self._arrow(sql, span)
 
     def _arrow(self, sql: str, span: Span | None) -> pa.Table:
+        import duckdb
+
         try:
             return self.connection.sql(sql).to_arrow_table()
         except duckdb.Error as error:
             raise self._converted(error, span) from error
 
     def _run(self, sql: str, span: Span | None) -> Any:
+        import duckdb
+
         try:
             return self.connection.sql(sql)
         except duckdb.Error as error:
@@ -121,6 +152,12 @@ class DuckDbHost:
 
     def _converted(self, error: duckdb.Error, span: Span | None) -> RexError:
         """DuckDB's error as ours, at the place in the query that caused it."""
+        import duckdb
+
+        if isinstance(error, duckdb.FatalException | duckdb.InternalException):
+            from sparkrex.hosts.duckdb_instance import forget_instances
+
+            forget_instances()
         text = str(error).split("\n")[0]
         message = text.split(": ", 1)[-1]
         if found := re.search(r"Table with name (\S+) does not exist", text):
@@ -217,11 +254,17 @@ def _type(text: str) -> exp.DataType:
         return exp.DataType.build("UNKNOWN")
 
 
+class AggregateNames:
+    """Names of DuckDB's aggregate functions, in lower case; DuckDB is asked with the first name."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in _aggregate_names()
+
+
 @cache
-def aggregate_names() -> frozenset[str]:
-    """Names of DuckDB's aggregate functions."""
-    with duckdb.connect(":memory:") as connection:
+def _aggregate_names() -> frozenset[str]:
+    from sparkrex.hosts.duckdb_instance import shared_connection
+
+    with shared_connection(None) as connection:
         rows = connection.sql("SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'")
         return frozenset(row[0] for row in rows.fetchall()) - {"first", "last"}
-
-

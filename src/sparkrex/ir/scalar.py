@@ -73,6 +73,15 @@ class Literal(Scalar):
 
     value: Any
 
+    # To Python 1, 1.0 and true are one value, and so are 0.0 and -0.0; to SQL they are not.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and (type(self.value), repr(self.value)) == (
+            type(other.value), repr(other.value)
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), repr(self.value)))
+
     def __str__(self) -> str:
         return "NULL" if self.value is None else repr(self.value)
 
@@ -115,7 +124,9 @@ class Call(Scalar):
 
     `template` is SQL in the host's dialect in which `{0}`, `{1}`, ... stand for the operands; a literal brace is
     doubled, as in `str.format`. `is_deterministic` is false for random() and the like; `reads_relation` is true for
-    window functions and subqueries, which only the host can evaluate, over the whole input.
+    window functions and subqueries, which only the host can evaluate, over the whole input. `can_fail` is set where
+    the types of the operands settle whether an evaluation can raise an error; None leaves it to the function's name
+    (`ir.guards`).
     """
 
     function: str
@@ -123,6 +134,7 @@ class Call(Scalar):
     template: str
     is_deterministic: bool = True
     reads_relation: bool = False
+    can_fail: bool | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.template.format(*map(str, self.operands))

@@ -3,112 +3,159 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from sparkrex.kernels.machine import (
-    AVG,
-    COUNT,
-    COUNT_IF,
-    MAX,
-    MIN,
-    STDDEV_SAMP,
-    SUM,
-    VAR_SAMP,
-    add_checked,
-    less,
-)
+from sparkrex.kernels.lazy import njit
+
+SUM, LEAST, MOST, SQUARE = range(4)
+"""Columns of `wanted`."""
+
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+
+_NEAR = 2_048
+"""How many rows are fetched at a time, unless one match has more: they stay in the fastest cache."""
 
 
 @njit(cache=True, nogil=True)
-def accumulate_ints(label_offsets, takes_part, values, nulls, kind, running, result, reals, is_null):
-    """Aggregate integers (booleans, times) per match, or per mapped row if `running`.
+def accumulate(
+    label_offsets, labels, first, order, values, valid_bits, bit_offset, takes_part, is_member, by_label, wanted, zero,
+    is_whole, running, begin, end, count, total, least, most, square, overflowed,
+):
+    """Aggregate one column over several sets of variables, per match, or per mapped row if `running`.
+
+    A match's rows are read for all sets while they are near. In doubles NaN is above
+    every number.
 
     Parameters
     ----------
     label_offsets : int64, n_matches + 1
-    takes_part : bool per mapped row
-    values, nulls : int64 and bool per mapped row
-    kind : one of the kinds of `kernels.machine`
-    result, reals, is_null : int64, float64, bool per output, filled; averages and variances go to `reals`
-
-    Returns False if a sum left int64.
+    labels : int16 per mapped row, 2 * variable + excluded; may be empty if no set asks for labels
+    first : int64 per match, where the match's first row is found: in `order` if that is not empty, else in `values`
+    order : int64, places in `values`, or empty
+    values : int64 or float64
+    valid_bits, bit_offset : uint8, Arrow's validity bitmap of `values`, or empty if all are valid
+    takes_part : bool per mapped row, or empty if all do
+    is_member : bool, n_sets x labels
+    by_label : bool per set, whether `is_member` decides; otherwise every row takes part
+    wanted : bool, n_sets x 4, what to compute besides the count of values
+    zero : 0 of the type of `values`
+    is_whole : whether sums must stay in int64
+    begin, end : the matches to treat
+    count : int64, n_sets x n_outputs, filled with the number of values
+    total, least, most : as `values`, n_sets x n_outputs, filled where wanted and there are values
+    square : float64, n_sets x n_outputs, the sum of squared distances from the mean
+    overflowed : bool per set, set if a sum left int64
     """
-    for m in range(label_offsets.shape[0] - 1):
-        count = np.int64(0)
-        whole = np.int64(0)
-        mean = 0.0
-        square = 0.0
-        for i in range(label_offsets[m], label_offsets[m + 1]):
-            if takes_part[i] and not nulls[i]:
-                value = values[i]
-                if kind == COUNT_IF:
-                    count += value
+    has_order = order.shape[0] > 0
+    has_nulls = valid_bits.shape[0] > 0
+    is_filtered = takes_part.shape[0] > 0
+    n_sets = by_label.shape[0]
+    reads = wanted.any()
+    # Rows that no set reads are left out, unless something is told of each row. A single set then has no row to refuse.
+    is_read = np.zeros(is_member.shape[1], np.int64)
+    keeps_all = running
+    for s in range(n_sets):
+        keeps_all = keeps_all or not (by_label[s] or is_filtered)
+        for label in range(is_member.shape[1]):
+            if is_member[s, label]:
+                is_read[label] = 1
+    refuses = running or n_sets > 1
+    size = _NEAR
+    cuts = np.empty(_NEAR + 1, np.int64)
+    mapped = np.empty(size + 1, np.int64)
+    rows = np.empty(size + 1, np.int64)
+    near = np.empty(size, values.dtype)
+    is_valid = np.ones(size, np.uint8)
+    m = begin
+    while m < end:
+        base = label_offsets[m]
+        behind = m + 1
+        while behind < end and behind - m < _NEAR and label_offsets[behind + 1] - base <= _NEAR:
+            behind += 1
+        if label_offsets[behind] - base > size:
+            size = label_offsets[behind] - base
+            mapped = np.empty(size + 1, np.int64)
+            rows = np.empty(size + 1, np.int64)
+            near = np.empty(size, values.dtype)
+            is_valid = np.ones(size, np.uint8)
+        # 1. Which rows are read: no jumps that depend on the data.
+        n_near = 0
+        for k in range(m, behind):
+            cuts[k - m] = n_near
+            to_row = first[k] - label_offsets[k]
+            for i in range(label_offsets[k], label_offsets[k + 1]):
+                if refuses:
+                    mapped[n_near] = i
+                rows[n_near] = to_row + i
+                if keeps_all:
+                    n_near += 1
+                elif is_filtered:
+                    n_near += takes_part[i]
                 else:
-                    count += 1
-                    if kind in (SUM, AVG):
-                        whole, overflowed = add_checked(whole, value)
-                        if overflowed:
-                            return False
-                    elif kind == MIN:
-                        whole = value if count == 1 else min(whole, value)
-                    elif kind == MAX:
-                        whole = value if count == 1 else max(whole, value)
-                    elif kind >= VAR_SAMP:
-                        delta = value - mean
-                        mean += delta / count
-                        square += delta * (value - mean)
-            if running or i == label_offsets[m + 1] - 1:
-                to = i if running else m
-                is_null[to] = False
-                if kind in (COUNT, COUNT_IF):
-                    result[to] = count
-                elif count == 0 or (count == 1 and (kind in (VAR_SAMP, STDDEV_SAMP))):
-                    is_null[to] = True
-                elif kind == AVG:
-                    reals[to] = whole / count
-                elif kind <= MAX:
-                    result[to] = whole
-                else:
-                    freedom = count - 1 if (kind in (VAR_SAMP, STDDEV_SAMP)) else count
-                    reals[to] = np.sqrt(square / freedom) if kind >= STDDEV_SAMP else square / freedom
-    return True
-
-
-@njit(cache=True, nogil=True)
-def accumulate_floats(label_offsets, takes_part, values, nulls, kind, running, result, reals, is_null):
-    """The same for doubles. NaN is above every number."""
-    for m in range(label_offsets.shape[0] - 1):
-        count = np.int64(0)
-        real = 0.0
-        square = 0.0
-        for i in range(label_offsets[m], label_offsets[m + 1]):
-            if takes_part[i] and not nulls[i]:
-                value = values[i]
-                count += 1
-                if kind in (SUM, AVG):
-                    real += value
-                elif kind == MIN:
-                    if count == 1 or less(value, real):
-                        real = value
-                elif kind == MAX:
-                    if count == 1 or less(real, value):
-                        real = value
-                elif kind >= VAR_SAMP:
-                    delta = value - real
-                    real += delta / count
-                    square += delta * (value - real)
-            if running or i == label_offsets[m + 1] - 1:
-                to = i if running else m
-                is_null[to] = False
-                if kind == COUNT:
-                    result[to] = count
-                elif count == 0 or (count == 1 and (kind in (VAR_SAMP, STDDEV_SAMP))):
-                    is_null[to] = True
-                elif kind == AVG:
-                    reals[to] = real / count
-                elif kind <= MAX:
-                    reals[to] = real
-                else:
-                    freedom = count - 1 if (kind in (VAR_SAMP, STDDEV_SAMP)) else count
-                    reals[to] = np.sqrt(square / freedom) if kind >= STDDEV_SAMP else square / freedom
-    return True
+                    n_near += is_read[labels[i]]
+        cuts[behind - m] = n_near
+        # 2. Fetch them. In input order they are far apart; this loop never waits for one before it asks for the next.
+        if has_order and (reads or has_nulls):
+            for j in range(n_near):
+                rows[j] = order[rows[j]]
+        if reads:
+            for j in range(n_near):
+                near[j] = values[rows[j]]
+        if has_nulls:
+            for j in range(n_near):
+                bit = rows[j] + bit_offset
+                is_valid[j] = (valid_bits[bit >> 3] >> (bit & 7)) & 1
+        # 3. Walk the matches in what was fetched.
+        for k in range(m, behind):
+            low, high = cuts[k - m], cuts[k - m + 1]
+            for s in range(n_sets):
+                wants_sum, wants_least = wanted[s, SUM], wanted[s, LEAST]
+                wants_most, wants_square = wanted[s, MOST], wanted[s, SQUARE]
+                n_values = 0
+                sum_so_far = zero
+                smallest = zero
+                largest = zero
+                mean = 0.0
+                distance = 0.0
+                for j in range(low, high + 1):
+                    if j < high:
+                        takes = not has_nulls or is_valid[j] != 0
+                        if refuses:
+                            i = mapped[j]
+                            takes = takes and (not by_label[s] or is_member[s, labels[i]])
+                            takes = takes and (not is_filtered or takes_part[i])
+                        if takes:
+                            n_values += 1
+                            value = near[j]
+                            if wants_sum:
+                                # Looked for before adding: compiled code may take for granted that sums do not wrap.
+                                if is_whole and (
+                                    (value > 0 and sum_so_far > _LARGEST - value)
+                                    or (value < 0 and sum_so_far < _SMALLEST - value)
+                                ):
+                                    overflowed[s] = True
+                                else:
+                                    sum_so_far += value
+                            if wants_least and (
+                                n_values == 1 or value < smallest or (smallest != smallest and value == value)
+                            ):
+                                smallest = value
+                            if wants_most and (
+                                n_values == 1 or largest < value or (value != value and largest == largest)
+                            ):
+                                largest = value
+                            if wants_square:
+                                step = value - mean
+                                mean += step / n_values
+                                distance += step * (value - mean)
+                    if (j < high) == running:
+                        to = mapped[j] if running else k
+                        count[s, to] = n_values
+                        if wants_sum:
+                            total[s, to] = sum_so_far
+                        if wants_least:
+                            least[s, to] = smallest
+                        if wants_most:
+                            most[s, to] = largest
+                        if wants_square:
+                            square[s, to] = distance
+        m = behind

@@ -6,9 +6,9 @@ over lists: for a few rows that is faster than loading the compiler.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
+
+from sparkrex.kernels.lazy import njit
 
 ACCEPT, UNDECIDED, NONE = -1, -2, -3
 """Steps that end a walk: the match ends here; rows to come decide; no match starts here."""
@@ -20,6 +20,7 @@ PAST_LAST_ROW, NEXT_ROW, TO_FIRST, TO_LAST = range(4)
 DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT = range(3)
 
 
+@njit(cache=True, nogil=True)
 def look_back(symbols, offsets, first_row, closes, limit, transitions, shift, partition, row, state):
     """Replace every row's symbol by the state that holds the pattern positions from which this row on can be matched.
 
@@ -61,6 +62,7 @@ def look_back(symbols, offsets, first_row, closes, limit, transitions, shift, pa
     return np.int64(-1), np.int64(-1), np.int64(0)
 
 
+@njit(cache=True, nogil=True)
 def walk(states, offsets, opens, closes, limit, first_start, first_number, steps, n_positions, entry, first_entry,
          accepts_open, skip_mode, skip_member, wants_labels):
     """All matches, each found by taking the first way that can still accept.
@@ -160,6 +162,7 @@ def walk(states, offsets, opens, closes, limit, first_start, first_number, steps
     return DONE, np.int64(-1), n_matches, found, n_labels, labels, next_start, number
 
 
+@njit(cache=True, nogil=True)
 def walk_past(states, offsets, opens, moves, n_positions, entry, first_entry, labels, starts, ends, numbers,
               label_offsets):
     """The same for SKIP PAST LAST ROW where no match is empty and every partition ends: one look-up a row, no branches.
@@ -206,11 +209,3 @@ def walk_past(states, offsets, opens, moves, n_positions, entry, first_entry, la
         for match in range(first_match, n_matches):
             numbers[match] = match - first_match + 1
     return n_matches, n_labels
-
-
-@cache
-def compiled():
-    """All three, compiled."""
-    from numba import njit
-
-    return tuple(njit(cache=True, nogil=True)(function) for function in (look_back, walk, walk_past))

@@ -1,411 +1,296 @@
 """A register machine for conditions that read the match so far.
 
-Conditions are compiled by `physical.rows.bytecode` to rows `[operation, destination, a, b, c]`. A register holds an
-int64 or a float64, fixed when compiled, and a NULL flag. Booleans are integers 0 and 1.
-
-What a condition reads of the match is kept per row of the current path, never undone: position p of every path array is
-computed from position p - 1 when a row is mapped, so returning to an earlier row of the path is free, and a running sum
-is exactly the sum of its own rows.
+Conditions are compiled by `physical.rows.bytecode` to rows `[operation, destination, a mode, a, a target, b mode, b,
+b target, c]`. An operand is fetched where it is needed: a column at the row under test or at a target, an aggregate of
+the path's record, a constant, a register. A register holds an int64 or a float64, fixed when compiled, and a NULL flag.
+Booleans are integers 0 and 1. A result that goes to no register is a test: the condition fails unless it is true.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-# Operations. Suffix I: integers, booleans, times, codes. Suffix F: doubles.
-LOAD_I, LOAD_F, CONST_I, CONST_F, NULL_I, NULL_F, TO_F, MOVE_I, MOVE_F = range(9)
-ADD_I, SUB_I, MUL_I, DIV_I, MOD_I, NEG_I, ABS_I = range(10, 17)
-ADD_F, SUB_F, MUL_F, DIV_F, MOD_F, NEG_F, ABS_F = range(20, 27)
-EQ_I, NE_I, LT_I, LE_I, DISTINCT_I, EQ_F, NE_F, LT_F, LE_F, DISTINCT_F = range(30, 40)
-AND, OR, NOT, IS_NULL, IS_TRUE, IS_FALSE = range(40, 46)
-JUMP, JUMP_IF_FALSE, JUMP_IF_TRUE, JUMP_UNLESS_TRUE, JUMP_UNLESS_NULL = range(50, 55)
-CLASSIFIER, MATCH_NUMBER, AGGREGATE_I, AGGREGATE_F = range(60, 64)
+from sparkrex.kernels.arithmetic import SMALLEST, add_checked, equal, less, multiply_checked, subtract_checked
+from sparkrex.kernels.inlined import inlined
+from sparkrex.kernels.path import target_row
 
-# Kinds of targets: the row under test; the path's rows from its first or last; rows of a set of variables.
-CURRENT, FIRST_OF_PATH, LAST_OF_PATH, FIRST_OF_SET, LAST_OF_SET = range(5)
+# Operations. First those that read integers (booleans, times, codes), then those that read doubles, then jumps.
+MOVE_I, ADD_I, SUB_I, MUL_I, DIV_I, MOD_I, NEG_I, ABS_I, TO_F = range(9)
+EQ_I, NE_I, LT_I, LE_I, DISTINCT_I, IS_NULL_I, AND, OR, NOT, IS_TRUE, IS_FALSE = range(9, 20)
+MOVE_F, ADD_F, SUB_F, MUL_F, DIV_F, MOD_F, NEG_F, ABS_F = range(20, 28)
+EQ_F, NE_F, LT_F, LE_F, DISTINCT_F, IS_NULL_F = range(29, 35)
+JUMP, JUMP_IF_FALSE, JUMP_IF_TRUE, JUMP_UNLESS_TRUE, JUMP_UNLESS_NULL = range(40, 45)
 
-# Kinds of aggregates.
-COUNT, COUNT_IF, SUM, AVG, MIN, MAX, VAR_SAMP, VAR_POP, STDDEV_SAMP, STDDEV_POP = range(10)
+# Where an operand is.
+NOTHING, REGISTER, CONSTANT, NULL, COLUMN, TARGET, AGGREGATE, CLASSIFIER, MATCH_NUMBER = range(9)
+
+# What an aggregate operand makes of its accumulator.
+READ_COUNT, READ_INT, READ_FLOAT, READ_INT_AVERAGE, READ_AVERAGE, READ_VAR_SAMP, READ_VAR_POP, READ_STDDEV_SAMP, \
+    READ_STDDEV_POP = range(9)
+
+TEST = -1  # the destination of a result that the condition needs to be true
 
 # Results besides 0 (does not hold) and 1 (holds).
 OVERFLOW, DIVISION_BY_ZERO = -1, -2
 
-_SMALLEST, _LARGEST = np.int64(-(2**63)), np.int64(2**63 - 1)
+
+@inlined
+def int_operand(mode, number, target, machine, columns, record_ints, version, labels, place):
+    """Value and NULL flag of an operand that is an integer."""
+    _, targets, reads, int_constants, _, int_missing, int_missing_null, _, _, ints, _, nulls, label_codes = machine
+    row, start, low, high, match_number = place
+    value = np.int64(0)
+    is_null = False
+    if mode == COLUMN:
+        value = columns[0][number, row]
+        is_null = columns[2][number] != 0 and columns[1][number, row] != 0
+    elif mode == CONSTANT:
+        value = int_constants[number]
+    elif mode == REGISTER:
+        value = ints[number]
+        is_null = nulls[number] != 0
+    elif mode == TARGET:
+        found = target_row(targets, target, record_ints, version, row, start, low, high)
+        if found < 0:
+            value = int_missing[number]
+            is_null = int_missing_null[number] != 0
+        else:
+            value = columns[0][number, found]
+            is_null = columns[2][number] != 0 and columns[1][number, found] != 0
+    elif mode == AGGREGATE:
+        slot = reads[number, 1]
+        if reads[number, 0] == READ_COUNT:
+            value = record_ints[version, slot]
+        else:
+            value = record_ints[version, slot + 1]
+            is_null = record_ints[version, slot] == 0
+    elif mode == CLASSIFIER:
+        found = target_row(targets, target, record_ints, version, row, start, low, high)
+        if found < start or found > row:
+            is_null = True
+        else:
+            value = label_codes[labels[found - low] // 2]
+    elif mode == MATCH_NUMBER:
+        value = match_number
+    elif mode == NULL:
+        is_null = True
+    return value, is_null
 
 
-@njit(cache=True, nogil=True)
-def less(a, b):
-    """`a < b` for doubles: NaN equals NaN and is above every number."""
-    return a < b or (b != b and a == a)
+@inlined
+def float_operand(mode, number, target, machine, columns, record_ints, record_floats, version, place):
+    """Value and NULL flag of an operand that is a double."""
+    _, targets, reads, _, float_constants, _, _, float_missing, float_missing_null, _, floats, nulls, _ = machine
+    row, start, low, high, _ = place
+    value = 0.0
+    is_null = False
+    if mode == COLUMN:
+        value = columns[3][number, row]
+        is_null = columns[5][number] != 0 and columns[4][number, row] != 0
+    elif mode == CONSTANT:
+        value = float_constants[number]
+    elif mode == REGISTER:
+        value = floats[number]
+        is_null = nulls[number] != 0
+    elif mode == AGGREGATE:
+        kind = reads[number, 0]
+        slot = reads[number, 1]
+        count = record_ints[version, slot]
+        if count == 0:
+            is_null = True
+        elif kind == READ_AVERAGE:
+            value = record_floats[version, reads[number, 2]] / count
+        elif kind == READ_INT_AVERAGE:
+            value = record_ints[version, slot + 1] / count
+        elif kind == READ_FLOAT:
+            value = record_floats[version, reads[number, 2]]
+        else:
+            freedom = count - 1 if kind in (READ_VAR_SAMP, READ_STDDEV_SAMP) else count
+            if freedom == 0:
+                is_null = True
+            else:
+                value = record_floats[version, reads[number, 2] + 1] / freedom
+                if kind >= READ_STDDEV_SAMP:
+                    value = np.sqrt(value)
+    elif mode == TARGET:
+        found = target_row(targets, target, record_ints, version, row, start, low, high)
+        if found < 0:
+            value = float_missing[number]
+            is_null = float_missing_null[number] != 0
+        else:
+            value = columns[3][number, found]
+            is_null = columns[5][number] != 0 and columns[4][number, found] != 0
+    elif mode == NULL:
+        is_null = True
+    return value, is_null
 
 
-@njit(cache=True, nogil=True)
-def equal(a, b):
-    """`a = b` for doubles, NaN included."""
-    return a == b or (a != a and b != b)
-
-
-# Overflow is looked for before computing: compiled code may take for granted that signed arithmetic does not wrap, and
-# then drops a check of its result.
-
-
-@njit(cache=True, nogil=True)
-def add_checked(a, b):
-    """Sum and whether it overflowed."""
-    if (b > 0 and a > _LARGEST - b) or (b < 0 and a < _SMALLEST - b):
-        return np.int64(0), True
-    return a + b, False
-
-
-@njit(cache=True, nogil=True)
-def subtract_checked(a, b):
-    """Difference and whether it overflowed."""
-    if (b < 0 and a > _LARGEST + b) or (b > 0 and a < _SMALLEST + b):
-        return np.int64(0), True
-    return a - b, False
-
-
-@njit(cache=True, nogil=True)
-def multiply_checked(a, b):
-    """Product and whether it overflowed; the smallest integer itself counts as overflow unless a factor is 1."""
-    if a == 0 or b == 0:
-        return np.int64(0), False
-    if a == 1 or b == 1:
-        return a * b, False
-    if a == _SMALLEST or b == _SMALLEST or abs(a) > _LARGEST // abs(b):
-        return np.int64(0), True
-    return a * b, False
-
-
-@njit(cache=True, nogil=True)
-def extend_path(path, columns, row, position, start_position, variable):
-    """Compute the path arrays at `position` for `row` mapped to `variable`.
+@inlined
+def holds(begin, end, machine, columns, record_ints, record_floats, version, labels, place):
+    """Run instructions `begin` to `end`: 1 if every test is true, 0 if not, or an error code.
 
     Parameters
     ----------
-    path : tuple of arrays, see `physical.rows.conditions.Context`
-    columns : tuple of column arrays
-    row, position, start_position : the row in the batch; its place and the match's first place in the partition
-    variable : number of the variable
-
-    Returns 0, or OVERFLOW if a running integer sum left int64.
+    machine : code int64 (n, 9), targets int64 (n, 4), reads int64 (n, 3: what, integer slot, double slot),
+        int_constants, float_constants, int_missing, int_missing_null, float_missing, float_missing_null (by column: the
+        value where a target has no row), registers ints, floats and nulls, label_codes (a variable's name as a code)
+    columns, record_ints, record_floats, version : see kernels.path
+    labels : of the path's rows, by place in the partition
+    place : row, start of the match, bounds of the partition, number of the match
     """
-    (set_member, set_last, set_count, first_slots, first_row,
-     aggregates, acc_count, acc_int, acc_float, acc_square) = path
-    int_values, int_nulls, float_values, float_nulls = columns
-    is_first = position == start_position
-    for s in range(set_member.shape[0]):
-        last = np.int64(-1) if is_first else set_last[s, position - 1]
-        count = np.int64(0) if is_first else set_count[s, position - 1]
-        if set_member[s, variable]:
-            last = row
-            count += 1
-        set_last[s, position] = last
-        set_count[s, position] = count
-    for f in range(first_slots.shape[0]):
-        s = first_slots[f, 0]
-        found = np.int64(-1) if is_first else first_row[f, position - 1]
-        if found < 0 and set_member[s, variable] and set_count[s, position] == first_slots[f, 1] + 1:
-            found = row
-        first_row[f, position] = found
-    for g in range(aggregates.shape[0]):
-        count = np.int64(0)
-        whole = np.int64(0)
-        real = 0.0
-        square = 0.0
-        if not is_first:
-            count = acc_count[g, position - 1]
-            whole = acc_int[g, position - 1]
-            real = acc_float[g, position - 1]
-            square = acc_square[g, position - 1]
-        takes_part = aggregates[g, 1] < 0 or set_member[aggregates[g, 1], variable] != 0
-        if takes_part and aggregates[g, 4] >= 0:
-            filter_column = aggregates[g, 4]
-            takes_part = int_nulls[filter_column, row] == 0 and int_values[filter_column, row] != 0
-        kind = aggregates[g, 0]
-        column = aggregates[g, 3]
-        if takes_part:
-            if aggregates[g, 2] == 0:
-                count += 1
-            elif aggregates[g, 2] == 1:
-                if int_nulls[column, row] == 0:
-                    value = int_values[column, row]
-                    if kind == COUNT_IF:
-                        count += value
-                    else:
-                        count += 1
-                        if kind in (SUM, AVG):
-                            whole, overflowed = add_checked(whole, value)
-                            if overflowed:
-                                return OVERFLOW
-                        elif kind == MIN:
-                            whole = value if count == 1 else min(whole, value)
-                        elif kind == MAX:
-                            whole = value if count == 1 else max(whole, value)
-                        elif kind >= VAR_SAMP:
-                            delta = value - real
-                            real += delta / count
-                            square += delta * (value - real)
-            elif float_nulls[column, row] == 0:
-                number = float_values[column, row]
-                count += 1
-                if kind in (SUM, AVG):
-                    real += number
-                elif kind == MIN:
-                    if count == 1 or less(number, real):
-                        real = number
-                elif kind == MAX:
-                    if count == 1 or less(real, number):
-                        real = number
-                elif kind >= VAR_SAMP:
-                    delta = number - real
-                    real += delta / count
-                    square += delta * (number - real)
-        acc_count[g, position] = count
-        acc_int[g, position] = whole
-        acc_float[g, position] = real
-        acc_square[g, position] = square
-    return 0
-
-
-@njit(cache=True, nogil=True)
-def target_row(targets, t, path, row, start, low, high, position):
-    """The row that target `t` names, or -1. `low` and `high` bound the partition in the batch."""
-    kind = targets[t, 0]
-    offset = targets[t, 1]
-    shift = targets[t, 2]
-    found = row
-    if kind == FIRST_OF_PATH:
-        found = start + offset
-        if found > row:
-            return np.int64(-1)
-    elif kind == LAST_OF_PATH:
-        found = row - offset
-        if found < start:
-            return np.int64(-1)
-    elif kind == FIRST_OF_SET:
-        found = path[4][targets[t, 3], position]
-        if found < 0:
-            return np.int64(-1)
-    elif kind == LAST_OF_SET:
-        set_last = path[1]
-        s = targets[t, 3]
-        found = set_last[s, position]
-        while offset > 0 and found > start:
-            found = set_last[s, position - (row - found) - 1]
-            offset -= 1
-        if found < 0 or offset > 0:
-            return np.int64(-1)
-    found += shift
-    if found < low or found >= high:
-        return np.int64(-1)
-    return found
-
-
-@njit(cache=True, nogil=True)
-def holds(begin, end, result, code, constants, targets, columns, missing, path, registers,
-          labels, label_codes, row, start, low, high, position, match_number):
-    """Run instructions `begin` to `end`; 1 if register `result` is true, 0 if not, or an error code.
-
-    Cost: linear in the instructions executed. Reads path arrays at `position` only, and rows of the partition.
-    """
-    int_constants, float_constants = constants
-    int_values, int_nulls, float_values, float_nulls = columns
-    int_missing, int_missing_null, float_missing, float_missing_null = missing
-    ints, floats, nulls = registers
-    aggregates, acc_count, acc_int, acc_float, acc_square = path[5], path[6], path[7], path[8], path[9]
+    code = machine[0]
+    ints = machine[9]
+    floats = machine[10]
+    nulls = machine[11]
     at = begin
     while at < end:
         op = code[at, 0]
         to = code[at, 1]
-        a = code[at, 2]
-        b = code[at, 3]
-        at += 1
-        if op == LOAD_I:
-            found = target_row(targets, b, path, row, start, low, high, position)
-            if found < 0:
-                ints[to] = int_missing[a]
-                nulls[to] = int_missing_null[a]
+        if op < MOVE_F:
+            x, is_null = int_operand(code[at, 2], code[at, 3], code[at, 4], machine, columns, record_ints, version,
+                                     labels, place)
+            y, is_other_null = int_operand(code[at, 5], code[at, 6], code[at, 7], machine, columns, record_ints,
+                                           version, labels, place)
+            value = np.int64(0)
+            if op == TO_F:
+                floats[to] = x
+                nulls[to] = is_null
+                at += 1
+                continue
+            if op == MOVE_I:
+                value = x
+            elif op == IS_NULL_I:
+                value = np.int64(is_null)
+                is_null = False
+            elif op in (IS_TRUE, IS_FALSE):
+                value = np.int64(not is_null and x == (1 if op == IS_TRUE else 0))
+                is_null = False
+            elif op == NOT:
+                value = 1 - x
+            elif op == AND:
+                is_false = (not is_null and x == 0) or (not is_other_null and y == 0)
+                is_null = not is_false and (is_null or is_other_null)
+                value = np.int64(not is_false)
+            elif op == OR:
+                is_true = (not is_null and x != 0) or (not is_other_null and y != 0)
+                is_null = not is_true and (is_null or is_other_null)
+                value = np.int64(is_true)
+            elif op == DISTINCT_I:
+                value = np.int64(is_null != is_other_null or (not is_null and x != y))
+                is_null = False
+            elif is_null or is_other_null:
+                is_null = True
+            elif op == EQ_I:
+                value = np.int64(x == y)
+            elif op == NE_I:
+                value = np.int64(x != y)
+            elif op == LT_I:
+                value = np.int64(x < y)
+            elif op == LE_I:
+                value = np.int64(x <= y)
+            elif op == ADD_I:
+                value, overflowed = add_checked(x, y)
+                if overflowed:
+                    return OVERFLOW
+            elif op == SUB_I:
+                value, overflowed = subtract_checked(x, y)
+                if overflowed:
+                    return OVERFLOW
+            elif op == MUL_I:
+                value, overflowed = multiply_checked(x, y)
+                if overflowed:
+                    return OVERFLOW
+            elif op in (DIV_I, MOD_I):
+                if y == 0:
+                    return DIVISION_BY_ZERO
+                if y == -1 and x == SMALLEST:
+                    return OVERFLOW
+                quotient = abs(x) // abs(y) if x != SMALLEST else -(x // abs(y))
+                if (x < 0) != (y < 0):
+                    quotient = -quotient
+                value = quotient if op == DIV_I else x - quotient * y
             else:
-                ints[to] = int_values[a, found]
-                nulls[to] = int_nulls[a, found]
-        elif op == LOAD_F:
-            found = target_row(targets, b, path, row, start, low, high, position)
-            if found < 0:
-                floats[to] = float_missing[a]
-                nulls[to] = float_missing_null[a]
+                if x == SMALLEST:
+                    return OVERFLOW
+                value = -x if op == NEG_I else abs(x)
+            if to == TEST:
+                if is_null or value == 0:
+                    return 0
             else:
-                floats[to] = float_values[a, found]
-                nulls[to] = float_nulls[a, found]
-        elif op == CONST_I:
-            ints[to] = int_constants[a]
-            nulls[to] = 0
-        elif op == CONST_F:
-            floats[to] = float_constants[a]
-            nulls[to] = 0
-        elif op in (NULL_I, NULL_F):
-            ints[to] = 0
-            floats[to] = 0.0
-            nulls[to] = 1
-        elif op == TO_F:
-            floats[to] = ints[a]
-            nulls[to] = nulls[a]
-        elif op == MOVE_I:
-            ints[to] = ints[a]
-            nulls[to] = nulls[a]
-        elif op == MOVE_F:
-            floats[to] = floats[a]
-            nulls[to] = nulls[a]
-        elif op < ADD_F:  # integer arithmetic
-            nulls[to] = nulls[a] | (nulls[b] if op <= MOD_I else 0)
-            if nulls[to] == 0:
-                x = ints[a]
-                if op == ADD_I:
-                    ints[to], overflowed = add_checked(x, ints[b])
-                    if overflowed:
-                        return OVERFLOW
-                elif op == SUB_I:
-                    ints[to], overflowed = subtract_checked(x, ints[b])
-                    if overflowed:
-                        return OVERFLOW
-                elif op == MUL_I:
-                    ints[to], overflowed = multiply_checked(x, ints[b])
-                    if overflowed:
-                        return OVERFLOW
-                elif op in (DIV_I, MOD_I):
-                    y = ints[b]
-                    if y == 0:
-                        return DIVISION_BY_ZERO
-                    if y == -1 and x == _SMALLEST:
-                        return OVERFLOW
-                    quotient = abs(x) // abs(y) if x != _SMALLEST else -(x // abs(y))
-                    if (x < 0) != (y < 0):
-                        quotient = -quotient
-                    ints[to] = quotient if op == DIV_I else x - quotient * y
-                else:
-                    if x == _SMALLEST:
-                        return OVERFLOW
-                    ints[to] = -x if op == NEG_I else abs(x)
-        elif op < EQ_I:  # double arithmetic
-            nulls[to] = nulls[a] | (nulls[b] if op <= MOD_F else 0)
-            if nulls[to] == 0:
-                u = floats[a]
-                if op == ADD_F:
-                    floats[to] = u + floats[b]
+                ints[to] = value
+                nulls[to] = is_null
+        elif op < JUMP:
+            u, is_null = float_operand(code[at, 2], code[at, 3], code[at, 4], machine, columns, record_ints,
+                                       record_floats, version, place)
+            v, is_other_null = float_operand(code[at, 5], code[at, 6], code[at, 7], machine, columns, record_ints,
+                                             record_floats, version, place)
+            if op < EQ_F:
+                is_null = is_null or is_other_null
+                nulls[to] = is_null
+                if is_null:
+                    pass
+                elif op == MOVE_F:
+                    floats[to] = u
+                elif op == ADD_F:
+                    floats[to] = u + v
                 elif op == SUB_F:
-                    floats[to] = u - floats[b]
+                    floats[to] = u - v
                 elif op == MUL_F:
-                    floats[to] = u * floats[b]
-                elif op in (DIV_F, MOD_F):
-                    v = floats[b]
-                    if v == 0.0:
-                        if code[at - 1, 4] != 0:
-                            return DIVISION_BY_ZERO
-                        if op == MOD_F or u == 0.0 or u != u:
-                            floats[to] = np.nan
-                        else:
-                            floats[to] = np.inf if (u > 0.0) == (np.copysign(1.0, v) > 0.0) else -np.inf
-                    elif op == DIV_F:
-                        floats[to] = u / v
-                    else:
-                        floats[to] = np.fmod(u, v)
+                    floats[to] = u * v
                 elif op == NEG_F:
                     floats[to] = -u
-                else:
+                elif op == ABS_F:
                     floats[to] = abs(u)
-        elif op < AND:  # comparison
-            if op in (DISTINCT_I, DISTINCT_F):
-                if nulls[a] or nulls[b]:
-                    ints[to] = np.int64(nulls[a] != nulls[b])
-                elif op == DISTINCT_I:
-                    ints[to] = np.int64(ints[a] != ints[b])
-                else:
-                    ints[to] = np.int64(not equal(floats[a], floats[b]))
-                nulls[to] = 0
-            else:
-                is_null = nulls[a] | nulls[b]
-                if is_null == 0:
-                    if op == EQ_I:
-                        ints[to] = np.int64(ints[a] == ints[b])
-                    elif op == NE_I:
-                        ints[to] = np.int64(ints[a] != ints[b])
-                    elif op == LT_I:
-                        ints[to] = np.int64(ints[a] < ints[b])
-                    elif op == LE_I:
-                        ints[to] = np.int64(ints[a] <= ints[b])
-                    elif op == EQ_F:
-                        ints[to] = np.int64(equal(floats[a], floats[b]))
-                    elif op == NE_F:
-                        ints[to] = np.int64(not equal(floats[a], floats[b]))
-                    elif op == LT_F:
-                        ints[to] = np.int64(less(floats[a], floats[b]))
+                elif v == 0.0:
+                    if code[at, 8] != 0:
+                        return DIVISION_BY_ZERO
+                    if op == MOD_F or u == 0.0 or u != u:
+                        floats[to] = np.nan
                     else:
-                        ints[to] = np.int64(not less(floats[b], floats[a]))
-                nulls[to] = is_null
-        elif op == AND:
-            is_false = (nulls[a] == 0 and ints[a] == 0) or (nulls[b] == 0 and ints[b] == 0)
-            nulls[to] = 0 if is_false else (nulls[a] | nulls[b])
-            ints[to] = 0 if is_false else 1
-        elif op == OR:
-            is_true = (nulls[a] == 0 and ints[a] != 0) or (nulls[b] == 0 and ints[b] != 0)
-            nulls[to] = 0 if is_true else (nulls[a] | nulls[b])
-            ints[to] = 1 if is_true else 0
-        elif op == NOT:
-            nulls[to] = nulls[a]
-            ints[to] = 1 - ints[a]
-        elif op == IS_NULL:
-            ints[to] = nulls[a]
-            nulls[to] = 0
-        elif op in (IS_TRUE, IS_FALSE):
-            wanted = 1 if op == IS_TRUE else 0
-            ints[to] = np.int64(nulls[a] == 0 and ints[a] == wanted)
-            nulls[to] = 0
-        elif op == JUMP:
-            at = b
-        elif op == JUMP_IF_FALSE:
-            if nulls[a] == 0 and ints[a] == 0:
-                at = b
-        elif op == JUMP_IF_TRUE:
-            if nulls[a] == 0 and ints[a] != 0:
-                at = b
-        elif op == JUMP_UNLESS_TRUE:
-            if nulls[a] != 0 or ints[a] == 0:
-                at = b
-        elif op == JUMP_UNLESS_NULL:
-            if nulls[a] == 0:
-                at = b
-        elif op == CLASSIFIER:
-            found = target_row(targets, b, path, row, start, low, high, position)
-            if found < start or found > row:
-                nulls[to] = 1
-            else:
-                ints[to] = label_codes[labels[position - (row - found)] // 2]
-                nulls[to] = 0
-        elif op == MATCH_NUMBER:
-            ints[to] = match_number
-            nulls[to] = 0
-        elif op in (AGGREGATE_I, AGGREGATE_F):
-            kind = aggregates[a, 0]
-            count = acc_count[a, position]
-            nulls[to] = 0
-            if kind in (COUNT, COUNT_IF):
-                ints[to] = count
-            elif count == 0 or (count == 1 and (kind in (VAR_SAMP, STDDEV_SAMP))):
-                nulls[to] = 1
-            elif op == AGGREGATE_I:
-                ints[to] = acc_int[a, position]
-            elif kind == AVG:
-                if aggregates[a, 2] == 1:
-                    floats[to] = acc_int[a, position] / count
+                        floats[to] = np.inf if (u > 0.0) == (np.copysign(1.0, v) > 0.0) else -np.inf
+                elif op == DIV_F:
+                    floats[to] = u / v
                 else:
-                    floats[to] = acc_float[a, position] / count
-            elif kind <= MAX:
-                floats[to] = acc_float[a, position]
+                    floats[to] = np.fmod(u, v)
             else:
-                freedom = count - 1 if (kind in (VAR_SAMP, STDDEV_SAMP)) else count
-                variance = acc_square[a, position] / freedom
-                floats[to] = np.sqrt(variance) if kind >= STDDEV_SAMP else variance
-    if nulls[result]:
-        return 0
-    return 1 if ints[result] != 0 else 0
+                is_true = False
+                if op == DISTINCT_F:
+                    is_true = is_null != is_other_null or (not is_null and not equal(u, v))
+                    is_null = False
+                elif op == IS_NULL_F:
+                    is_true = is_null
+                    is_null = False
+                elif is_null or is_other_null:
+                    is_null = True
+                elif op == LE_F:
+                    is_true = not less(v, u)
+                elif op == LT_F:
+                    is_true = less(u, v)
+                elif op == EQ_F:
+                    is_true = equal(u, v)
+                else:
+                    is_true = not equal(u, v)
+                if to == TEST:
+                    if is_null or not is_true:
+                        return 0
+                else:
+                    ints[to] = np.int64(is_true)
+                    nulls[to] = is_null
+        else:
+            tested = code[at, 3]
+            is_null = nulls[tested] != 0
+            if op == JUMP:
+                jumps = True
+            elif op == JUMP_IF_FALSE:
+                jumps = not is_null and ints[tested] == 0
+            elif op == JUMP_IF_TRUE:
+                jumps = not is_null and ints[tested] != 0
+            elif op == JUMP_UNLESS_TRUE:
+                jumps = is_null or ints[tested] == 0
+            else:
+                jumps = not is_null
+            if jumps:
+                at = code[at, 6]
+                continue
+        at += 1
+    return 1

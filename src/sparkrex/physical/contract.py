@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -25,12 +25,14 @@ class Columns:
     """Ordered rows: the columns that conditions read, and `offsets` that cut them into partitions.
 
     `order[i]` is the table's row at position i, None if the table is in order. A column is put in order when it is
-    asked for: what is cheaper to compute in input order, as a comparison of strings, is computed there.
+    asked for: what is cheaper to compute in input order, as a comparison of strings, is computed there. `kept` is
+    where numbers that were put in order are left for others (see `columns.arrange.Arrangement`).
     """
 
     table: pa.Table
     offsets: NDArray[np.int64]
     order: NDArray[np.int64] | None = None
+    kept: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +12,16 @@ import pyarrow as pa
 
 from sparkrex.columns.gather import take_or_null
 from sparkrex.ir.plan import RowsPerMatch
+from sparkrex.ir.scalar import EACH_ROW
+from sparkrex.ir.traverse import has_exclusion
+from sparkrex.kernels.lazy import kernel_for
+from sparkrex.kernels.navigate import merge_unmatched
 from sparkrex.physical.reading import MatchReader, Viewpoints
+from sparkrex.threads import in_parallel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from sparkrex.errors import ExecutionError
@@ -48,35 +57,68 @@ def build_output(
 ) -> pa.Table:
     """The result table of a plan. `partition_columns` hold the partition keys in input order."""
     if plan.rows_per_match is RowsPerMatch.ONE:
-        views, positions = _one_row(reader)
+        views, positions = _one_row(reader), reader.matches.start
         place = None
     else:
-        views, positions, place = _all_rows(plan.rows_per_match, reader, decided)
+        views, positions, place = _all_rows(plan, reader, decided)
     expressions = [measure.expression for measure in plan.measures]
     measures = reader.evaluate(expressions, views, [measure.span for measure in plan.measures])
     if place is not None:
         # Unmatched rows have no measures.
-        measures = [take_or_null(measure, place) for measure in measures]
-    rows = reader.arrangement.input_rows(positions)
-    columns = [take_or_null(column, rows) for column in partition_columns]
-    columns += [take_or_null(reader.table.column(name), rows) for name in plan.order_columns()]
-    columns += measures
-    columns += [take_or_null(reader.table.column(name), rows) for name in plan.rest_columns()]
+        tasks = [partial(take_or_null, measure, place) for measure in measures]
+        measures = in_parallel(tasks, reader.threads, len(place))
+    keys = [_partition_column(reader, column, views, place) for column in partition_columns]
+    passed = [reader.table.column(name) for name in plan.order_columns() + plan.rest_columns()]
+    rows = np.empty(0, np.int64)
+    if passed or None in keys:
+        # The row of a mapped row is itself, which measures may have asked for already.
+        is_mapped = place is None and views.is_each and not views.at_end
+        rows = reader.target_rows(EACH_ROW, views) if is_mapped else reader.input_rows(positions)
+    # With fewer columns than threads, threads share a column.
+    each = max(1, reader.threads // max(1, len(keys) + len(passed)))
+    reads: list[Callable[[], pa.ChunkedArray]] = [
+        key or partial(take_or_null, column, rows, each)
+        for key, column in zip_longest(keys, [*partition_columns, *passed])
+    ]
+    columns = in_parallel(reads, reader.threads, len(positions))
+    n_before = len(keys) + len(plan.order_columns())
+    columns = columns[:n_before] + measures + columns[n_before:]
     if not columns:
-        return pa.table({NO_COLUMNS: pa.nulls(len(rows), pa.int8())})
+        return pa.table({NO_COLUMNS: pa.nulls(len(positions), pa.int8())})
     return pa.table(columns, names=list(plan.output_columns()))
 
 
-def _one_row(reader: MatchReader) -> tuple[Viewpoints, NDArray[np.int64]]:
+def _partition_column(
+    reader: MatchReader, column: pa.ChunkedArray, views: Viewpoints, place: NDArray[np.int64] | None
+) -> Callable[[], pa.ChunkedArray] | None:
+    """How to read a partition key once per partition instead of once per output row; None if that is no gain.
+
+    Equal doubles may be spelt differently (0.0 and -0.0): each row then shows its own.
+    """
+    offsets = reader.arrangement.offsets
+    kind = column.type
+    if place is not None or 2 * len(offsets) > len(views) or pa.types.is_floating(kind) or pa.types.is_nested(kind):
+        return None
+
+    def read() -> pa.ChunkedArray:
+        once = take_or_null(column, reader.input_rows(offsets[:-1]))
+        partition = reader.match_partition
+        return take_or_null(once, partition if views.at_end and views.is_each else partition[views.match])
+
+    return read
+
+
+def _one_row(reader: MatchReader) -> Viewpoints:
     """One output row per match, seen from its last row."""
     matches = reader.matches
-    is_empty = np.diff(matches.label_offsets) == 0
-    last = np.where(is_empty, -1, matches.label_offsets[1:] - 1)
-    return Viewpoints(np.arange(len(matches)), last, at_end=True), matches.start
+    last = matches.label_offsets[1:] - 1
+    if reader.has_empty:
+        last[matches.start == matches.end] = -1
+    return Viewpoints(np.arange(len(matches)), last, at_end=True, is_each=True)
 
 
 def _all_rows(
-    mode: RowsPerMatch, reader: MatchReader, decided: Decided | None
+    plan: MatchRecognize, reader: MatchReader, decided: Decided | None
 ) -> tuple[Viewpoints, NDArray[np.int64], NDArray[np.int64] | None]:
     """One output row per mapped row that is not excluded, per empty match shown, per unmatched row shown.
 
@@ -84,34 +126,36 @@ def _all_rows(
     every output row its place among the former, -1 for unmatched.
     """
     matches = reader.matches
-    mapped = np.flatnonzero(matches.labels % 2 == 0)
-    row_match, row_mapped, row_position = reader.row_match[mapped], mapped, reader.row_position[mapped]
-    if mode is not RowsPerMatch.ALL_OMIT_EMPTY:
-        empty = np.flatnonzero(np.diff(matches.label_offsets) == 0)
-        row_match = np.concatenate([row_match, empty])
-        row_mapped = np.concatenate([row_mapped, np.full(len(empty), -1)])
-        row_position = np.concatenate([row_position, matches.start[empty]])
+    views, row_position = reader.each_mapped_row, reader.row_position
+    if has_exclusion(plan.pattern):
+        shown = np.flatnonzero(matches.labels & 1 == 0)
+        views, row_position = Viewpoints(reader.row_match[shown], shown, at_end=False), row_position[shown]
+    if plan.rows_per_match is not RowsPerMatch.ALL_OMIT_EMPTY and reader.has_empty:
+        empty = np.flatnonzero(matches.start == matches.end)
+        row_match = np.concatenate([views.match, empty])
         order = np.argsort(row_match, kind="stable")
-        row_match, row_mapped, row_position = row_match[order], row_mapped[order], row_position[order]
-    views = Viewpoints(row_match, row_mapped, at_end=False)
-    if mode is not RowsPerMatch.ALL_WITH_UNMATCHED:
+        row_mapped = np.concatenate([views.mapped_row, np.full(len(empty), -1)])
+        views = Viewpoints(row_match[order], row_mapped[order], at_end=False)
+        row_position = np.concatenate([row_position, matches.start[empty]])[order]
+    if plan.rows_per_match is not RowsPerMatch.ALL_WITH_UNMATCHED:
         return views, row_position, None
     unmatched = _unmatched(reader)
     if decided is not None:
         first = max(decided.first, decided.covered)
         unmatched = unmatched[(unmatched >= first) & (unmatched < decided.last)]
-    # A match stands where it starts; an unmatched row where it is.
-    key = np.concatenate([matches.start[row_match], unmatched])
-    order = np.argsort(key, kind="stable")
-    place = np.concatenate([np.arange(len(row_match)), np.full(len(unmatched), -1)])[order]
-    return views, np.concatenate([row_position, unmatched])[order], place
+    n_rows = len(views) + len(unmatched)
+    place, positions = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    kernel_for(merge_unmatched, n_rows)(views.match, row_position, matches.start, unmatched, place, positions)
+    return views, positions, place
 
 
 def _unmatched(reader: MatchReader) -> NDArray[np.int64]:
     """Positions that no match covers and at which no empty match stands."""
     matches = reader.matches
-    change = np.zeros(reader.arrangement.n_rows + 1, np.int64)
-    is_empty = matches.end == matches.start
-    np.add.at(change, matches.start, 1)
-    np.add.at(change, np.where(is_empty, matches.start + 1, matches.end), -1)
-    return np.flatnonzero(np.cumsum(change[:-1]) == 0)
+    # Matches begin in order, so what lies between the furthest row covered so far and the next begin is unmatched.
+    covered = np.maximum.accumulate(np.maximum(matches.end, matches.start + 1))
+    first = np.concatenate(([0], covered))
+    lengths = np.maximum(np.concatenate((matches.start, [reader.arrangement.n_rows])) - first, 0)
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    unmatched: NDArray[np.int64] = np.repeat(first, lengths) + within
+    return unmatched

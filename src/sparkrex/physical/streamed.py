@@ -70,6 +70,8 @@ class StreamedRelation:
         try:
             matches = self.matcher.feed(self.state, Columns(columns, offsets), opens=opens, closes=closes)
         except ExecutionError as error:
+            if error.span is None:
+                error.source, error.span = self.plan.source, self.plan.pattern.span or self.plan.span
             if error.row is not None:
                 names = [key.name for key in self.plan.partition_by]
                 name_partition(error, names, [frame.column(name) for name in self.keys], error.row)

@@ -9,6 +9,7 @@ import numpy as np
 
 from sparkrex.analyze.split import Condition, reach, split_conditions
 from sparkrex.physical.contract import Columns
+from sparkrex.physical.labels import needs_labels
 from sparkrex.physical.rows.automaton import AutomatonMatcher
 from sparkrex.physical.rows.backtrack import BacktrackMatcher
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
@@ -61,7 +62,7 @@ def choose_matcher(
     if refusal is not None:
         matcher: Matcher = Interpreter(backtrack, refusal)
         return Choice(matcher, "it evaluates everything", (("backtrack", refusal),), conditions, program.variables)
-    automaton = AutomatonMatcher(backtrack, wants_labels=True)
+    automaton = AutomatonMatcher(backtrack, wants_labels=needs_labels(plan))
     refusal = automaton.refusal()
     if settings.matcher == "backtrack":
         refusal = refusal or "the setting matcher asks for backtrack"

@@ -24,13 +24,15 @@ from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.errors import AnalysisError, RexError, UnsupportedError
 from sparkrex.ir import traverse
-from sparkrex.ir.scalar import Aggregate, ColumnAt, walk
+from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.languages.match_recognize.names import name_rules
 from sparkrex.physical.output import NO_COLUMNS
 from sparkrex.planner.choose_matcher import Choice, check_conditions, choose_matcher
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
-from sparkrex.spark.lower import Lowered, lower, quoted, refuse_worker_calls
+from sparkrex.spark.lower import Lowered, lower, quoted
 from sparkrex.spark.worker import WorkerTask, open_evaluator
+from sparkrex.spark.worker_language import refuse_worker_calls
+from sparkrex.spark.worker_types import refuse_types
 from sparkrex.statement.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -47,8 +49,7 @@ if TYPE_CHECKING:
     from sparkrex.statement.cut import Relation
 
 # Types that NumPy does not order or compare as Spark does: Spark numbers the rows instead.
-_OF_NUMBERS = ("sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop")
-_ORDERED_BY_SPARK = ("struct", "array", "map", "interval", "variant", "collate")
+_ORDERED_BY_SPARK = ("struct", "array", "interval", "collate")
 
 
 def find_session(spark: SparkSession | None, tables: Mapping[str, object]) -> SparkSession:
@@ -154,20 +155,25 @@ def _analyze(
 
 def _project(source: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> DataFrame:
     """The columns that the workers need, computed by Spark."""
-    name = f"{relation.placeholder}_in"
-    host.frames[name] = source
-    listed = ", ".join(f"{text} AS {quoted(name)}" for name, text in lowered.projections.items())
+    return _selected(source, f"{relation.placeholder}_in", lowered.projections, lowered, host, relation)
+
+
+def _selected(
+    frame: DataFrame, name: str, columns: dict[str, str], lowered: Lowered, host: SparkHost, relation: Relation
+) -> DataFrame:
+    """Columns given as Spark SQL over a DataFrame that it knows under a name."""
+    host.frames[name] = frame
+    listed = ", ".join(f"{text} AS {quoted(column)}" for column, text in columns.items())
     head = host.prefix(relation.prefix)
     try:
-        projected = host.analyzed(f"{head}SELECT {listed} FROM {name}", relation.span)
+        return host.analyzed(f"{head}SELECT {listed} FROM {name}", relation.span)
     except RexError:
         # One by one, to find the expression that Spark refuses and point at it.
-        for column, text in lowered.projections.items():
+        for column, text in columns.items():
             host.analyzed(f"{head}SELECT {text} FROM {name}", lowered.spans.get(column) or relation.span)
         raise
     finally:
         del host.frames[name]
-    return projected
 
 
 def _match(
@@ -177,6 +183,7 @@ def _match(
 
     keys = list(dict.fromkeys(lowered.keys))
     types = {field.name: field.dataType for field in projected.schema}
+    _check_keys(lowered, types, host, relation)
     output = _output_schema(projected, lowered, types)
     ordered_by_spark = any(
         word in types[name].simpleString() or "collate" in types[name].simpleString()
@@ -202,7 +209,7 @@ def _match(
         needed.append(cut)
     frame = frame.select(*map(quoted, needed))
     _check_carried(frame, lowered, host, relation)
-    _check_aggregates(lowered, types, host)
+    refuse_types(lowered.worker, types)
     sample = _arrow_schema(frame.schema, host).empty_table()
     evaluator = open_evaluator(lowered.worker, settings)
     try:
@@ -290,17 +297,15 @@ def _arrow_schema(schema: StructType, host: SparkHost) -> pa.Schema:
     return to_arrow_schema(schema, timezone=host.time_zone())
 
 
-def _check_aggregates(lowered: Lowered, types: dict[str, DataType], host: SparkHost) -> None:
-    """Spark would read the strings as numbers; the workers do not."""
-    expressions = [*(m.expression for m in lowered.worker.measures), *(d.condition for d in lowered.worker.definitions)]
-    for node in (node for expression in expressions for node in walk(expression)):
-        if isinstance(node, Aggregate) and node.function in _OF_NUMBERS:
-            argument = node.arguments[0] if node.arguments else None
-            if isinstance(argument, ColumnAt) and isinstance(types[argument.column], StringType):
-                raise AnalysisError(
-                    "REX214", f"{node.function} needs numbers, not strings", host.source, node.span,
-                    hint=f"{node.function}(CAST(... AS DOUBLE))",
-                )
+def _check_keys(lowered: Lowered, types: dict[str, DataType], host: SparkHost, relation: Relation) -> None:
+    """Refuse PARTITION BY and ORDER BY of what Spark cannot compare."""
+    for name in (*lowered.keys, *lowered.order):
+        kind = types[name].simpleString()
+        if kind == "interval" or "map<" in kind or "variant" in kind:
+            raise AnalysisError(
+                "REX214", f"{_written(lowered, name)} of type {kind} can be neither ordered nor compared", host.source,
+                lowered.spans.get(name) or relation.span, hint="use a part of it, or a cast to a string",
+            )
 
 
 def _check_carried(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> None:
@@ -322,20 +327,9 @@ def _written(lowered: Lowered, column: str) -> str:
 
 def _select(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> DataFrame:
     """The relation's own columns, measures computed by Spark over what the workers read."""
-    matched = f"{relation.placeholder}_out"
-    host.frames[matched] = frame
-    listed = ", ".join(f"{text} AS {quoted(name)}" for name, text in lowered.outputs.items())
-    head = host.prefix(relation.prefix)
-    try:
-        if not listed:
-            return frame
-        return host.analyzed(f"{head}SELECT {listed} FROM {matched}", relation.span)
-    except RexError:
-        for name, text in lowered.outputs.items():
-            host.analyzed(f"{head}SELECT {text} FROM {matched}", lowered.spans.get(name) or relation.span)
-        raise
-    finally:
-        del host.frames[matched]
+    if not lowered.outputs:
+        return frame
+    return _selected(frame, f"{relation.placeholder}_out", lowered.outputs, lowered, host, relation)
 
 
 def physical_plan(frame: DataFrame) -> str:

@@ -121,6 +121,10 @@ class SparkHost:
         name = next((value.strip("`") for key, value in parameters.items() if key in _NAMES), "")
         name = name.split(".")[-1].strip("`")
         place = self._find(name, span)
+        if name.startswith("_pyspark_"):  # the view that PySpark makes of a DataFrame, in that DataFrame's session
+            given = ", ".join(self.frames)
+            message = f"a DataFrame among {given} belongs to another Spark session"
+            return AnalysisError("REX203", message, self.source, place, hint="use DataFrames of one session")
         if isinstance(error, ParseException):
             return ParseError("REX101", message, self.source, place)
         for prefix, (code, _) in _CODES.items():

@@ -12,9 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sparkrex.analyze.split import row_local
-from sparkrex.errors import UnsupportedError
-from sparkrex.ir.guards import guards
+from sparkrex.analyze.split import Projection, at_current_row, row_local
+from sparkrex.ir.guards import can_fail, guards
 from sparkrex.ir.plan import Definition, MatchRecognize, Measure, OrderKey, PartitionKey, RowsPerMatch
 from sparkrex.ir.render import Leaf, leaves, render
 from sparkrex.ir.scalar import (
@@ -28,29 +27,13 @@ from sparkrex.ir.scalar import (
     Target,
     walk,
 )
+from sparkrex.spark.missing_rows import is_null_for_null, over_a_missing_row
+from sparkrex.spark.worker_language import is_known_to_workers
 
 if TYPE_CHECKING:
     from sparkrex.source import Span
 
 MATCHED = "rex_matched"
-
-# Functions that may give something other than NULL for NULL operands; others are taken to give NULL.
-_DEFAULTS = {
-    "coalesce", "case", "is_null", "is_true", "is_false", "is_distinct_from", "is_not_distinct_from", "and", "or", "in",
-    "greatest", "least", "concat", "isnan", "hash", "xxhash64",
-}
-# What the workers evaluate as Spark does.
-_WORKER_FUNCTIONS = {
-    "add", "subtract", "multiply", "divide", "integer_divide", "modulo", "negate", "abs", "eq", "ne", "lt", "le", "gt",
-    "ge", "is_distinct_from", "is_not_distinct_from", "between", "in", "and", "or", "not", "is_null", "is_true",
-    "is_false", "case", "coalesce", "nullif", "greatest", "least", "greatest_strict", "least_strict", "like", "dpipe",
-    "concat", "interval", "struct_field", "lower", "upper", "length",
-}
-_WORKER_AGGREGATES = {
-    "count", "sum", "avg", "min", "max", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "array_agg", "string_agg",
-    "map_agg", "min_by", "max_by", "bool_and", "bool_or", "count_if", "median",
-}
-
 
 @dataclass(slots=True)
 class Lowered:
@@ -186,10 +169,10 @@ class _Lowering:
         assert isinstance(leaf, ColumnAt), "only columns are row-local"
         return f"{self.input_name}.{quoted(leaf.column)}"
 
-    def sql(self, text: str, prefix: str, span: Span | None = None) -> str:
-        """The name of the projected column with this SQL."""
+    def sql(self, text: str, prefix: str, span: Span | None = None, *, is_shared: bool = True) -> str:
+        """The name of the projected column with this SQL; one that is not shared is evaluated for itself."""
         for name, known in self.projections.items():
-            if known == text:
+            if known == text and is_shared:
                 return name
         name = f"{prefix}{len(self.projections)}"
         self.projections[name] = text
@@ -198,18 +181,21 @@ class _Lowering:
 
     def column(self, expression: Expression, prefix: str) -> str:
         """The name of the projected column of a row-local expression."""
-        return self.sql(render(expression, self.input_column), prefix, expression.span)
+        is_shared = all(node.is_deterministic for node in walk(expression) if isinstance(node, Call))
+        return self.sql(render(expression, self.input_column), prefix, expression.span, is_shared=is_shared)
 
     def lowered(self, ours: Expression, theirs: Expression, *, is_guarded: bool) -> Expression:
         """The worker's expression with every row-local part replaced by a projected column."""
-        projection = row_local(ours, is_guarded=is_guarded)
+        projection = row_local(ours, is_guarded=is_guarded) or _constant(ours, is_guarded=is_guarded)
         if projection is not None:
             name = self.column(projection.expression, "p")
             value = ColumnAt(projection.target, name, span=theirs.span)
-            if projection.target == Target() or not _has_default(projection.expression):
+            if projection.target == Target() or is_null_for_null(projection.expression):
                 return value
             return self._or_missing(value, projection.expression, theirs)
         match ours, theirs:
+            case Call("and" | "or"), Call():
+                return self._connector(ours, theirs, is_guarded=is_guarded)
             case Call(), Call():
                 operands = tuple(
                     self.lowered(s, w, is_guarded=is_guarded or guarded)
@@ -221,10 +207,23 @@ class _Lowering:
             case _:
                 return theirs
 
+    def _connector(self, ours: Call, theirs: Call, *, is_guarded: bool) -> Expression:
+        """AND and OR over several target rows. What stands in front and reads one row is projected as a whole: there
+        a part that can fail has its guard beside it."""
+        n_first = len(ours.operands) - 1
+        while n_first > 1 and row_local(_first(ours, n_first), is_guarded=is_guarded) is None:
+            n_first -= 1
+        operands = [
+            self.lowered(s, w, is_guarded=is_guarded or n_first > 0)
+            for s, w in zip(ours.operands[n_first:], theirs.operands[n_first:], strict=True)
+        ]
+        first = self.lowered(_first(ours, n_first), _first(theirs, n_first), is_guarded=is_guarded)
+        return _connected(theirs, (first, *operands))
+
     def _or_missing(self, value: ColumnAt, expression: Expression, theirs: Expression) -> Expression:
         """Where there is no target row, the expression over an all-NULL row: a column of its own."""
-        null_row = render(expression, lambda leaf: f"if(false, {self.input_column(leaf)}, NULL)")
-        missing = ColumnAt(Target(), self.sql(null_row, "p"), span=theirs.span)
+        null_row = over_a_missing_row(expression, self.input_column)
+        missing = ColumnAt(Target(), self.sql(null_row, "p", expression.span), span=theirs.span)
         exists = ColumnAt(value.target, self.sql("TRUE", "p"), span=theirs.span)
         return Call("case", (exists, value, missing), "(CASE WHEN {0} THEN {1} ELSE {2} END)", span=theirs.span)
 
@@ -287,9 +286,11 @@ class _Lowering:
                 return ours.template.format(*arguments)
 
     def _retold(self, ours: Expression, lowered: Expression) -> Expression:
-        """An argument in Spark's SQL over projected columns."""
+        """An argument, or something of its type, in Spark's SQL over projected columns."""
         if isinstance(lowered, ColumnAt | ClassifierAt | MatchNumber | Literal):
             return lowered
+        if isinstance(ours, Call) and ours.function in ("and", "or"):
+            return Literal(True)
         if isinstance(ours, Call) and isinstance(lowered, Call) and len(ours.operands) == len(lowered.operands):
             pairs = zip(ours.operands, lowered.operands, strict=True)
             return replace(ours, operands=tuple(self._retold(s, w) for s, w in pairs))
@@ -310,39 +311,32 @@ class _Lowering:
 
 
 def _at_input(expression: Call) -> Call:
-    from sparkrex.analyze.split import at_current_row
-
     plain = at_current_row(expression)
     assert isinstance(plain, Call)
     return plain
 
 
-def _has_default(expression: Expression) -> bool:
-    """Whether the expression may give something other than NULL for an all-NULL row."""
-    return any(node.function in _DEFAULTS for node in walk(expression) if isinstance(node, Call))
+def _constant(expression: Expression, *, is_guarded: bool) -> Projection | None:
+    """An expression that reads nothing as a projection, if only Spark can evaluate it: `rand()`, a user's function."""
+    is_constant = all(isinstance(node, Call | Literal) for node in walk(expression))
+    if not is_constant or is_known_to_workers(expression) or (is_guarded and can_fail(expression)):
+        return None
+    return Projection(Target(), expression)
 
 
-def refuse_worker_calls(plan: MatchRecognize) -> None:
-    """Refuse what the workers would evaluate otherwise than Spark does, or not at all.
+def _first(connector: Call, n_operands: int) -> Expression:
+    """The first operands of AND or OR."""
+    return connector.operands[0] if n_operands == 1 else _connected(connector, connector.operands[:n_operands])
 
-    What speaks of one row never gets here: Spark has projected it.
-    """
-    expressions = [*(m.expression for m in plan.measures), *(d.condition for d in plan.definitions)]
-    for node in (node for expression in expressions for node in walk(expression)):
-        is_call = isinstance(node, Call) and node.function not in _WORKER_FUNCTIONS
-        is_cast = isinstance(node, Call) and node.function == "cast" and node.operands[-1] == Literal("DOUBLE")
-        is_aggregate = isinstance(node, Aggregate) and node.function not in _WORKER_AGGREGATES
-        if is_aggregate or (is_call and not is_cast):
-            assert isinstance(node, Call | Aggregate)
-            where = "over rows of the match" if is_aggregate else "over several rows of the match"
-            raise UnsupportedError(
-                "REX301", f"{node.function} {where} is not supported on Spark yet", plan.source, node.span or plan.span,
-                hint="compute it per row in a subquery, or over the result; Spark evaluates what speaks of one row",
-            )
+
+def _connected(connector: Call, operands: tuple[Expression, ...]) -> Call:
+    """AND or OR over other operands."""
+    template = "(" + f" {connector.function.upper()} ".join(f"{{{i}}}" for i in range(len(operands))) + ")"
+    spans = [operand.span for operand in operands if operand.span is not None]
+    span = spans[0].to(spans[-1]) if spans else connector.span
+    return replace(connector, operands=operands, template=template, span=span)
 
 
 def quoted(name: str) -> str:
     """A Spark identifier."""
     return "`" + name.replace("`", "``") + "`"
-
-

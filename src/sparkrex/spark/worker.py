@@ -6,7 +6,9 @@ through an external sort and are matched chunk by chunk.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,16 +18,20 @@ from sparkrex.columns.cuts import cut_partitions
 from sparkrex.errors import ExecutionError, InternalError, RexError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from sparkrex.columns.external_sort import Sizes
     from sparkrex.config import Settings
     from sparkrex.hosts.duckdb import RelationEvaluator
+    from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.physical.streamed import StreamedRelation
+    from sparkrex.source import Span
 
 # A chunk is small beside what the sort may hold: matching it takes several times its own size.
-_CHUNK_SHARE = 16
+_CHUNK_SHARE = 64
 _SMALLEST_CHUNK, _LARGEST_CHUNK = 10_000, 1_000_000
 
 
@@ -48,8 +54,10 @@ class WorkerTask:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Match one Spark partition."""
+        # Spark has given this worker one core.
+        task = replace(self, settings=replace(self.settings, threads=1))
         try:
-            yield from self._run(batches)
+            yield from task._run(batches)
         except RexError as error:
             for column, name in self.key_names:
                 error.notes = tuple(note.replace(f"{column} = ", f"{name} = ") for note in error.notes)
@@ -64,7 +72,7 @@ class WorkerTask:
                 "REX404", f"the worker has sparkrex {sparkrex.__version__}, the driver {self.version}", None, None,
                 hint="install the same version everywhere",
             )
-        evaluator = open_evaluator(self.plan, self.settings)
+        evaluator = WorkerEvaluator(self.plan, self.settings)
         try:
             for result in self._results(batches, evaluator):
                 if result.num_rows:
@@ -77,55 +85,61 @@ class WorkerTask:
                 hint="this is a fault of SparkRex; please report it with the query",
             ) from error
         finally:
-            evaluator.host.close()
+            evaluator.close()
 
-    def _results(self, batches: Iterator[pa.RecordBatch], evaluator: RelationEvaluator) -> Iterator[pa.Table]:
-        from sparkrex.engine import run_relation
-
+    def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         if self.is_ordered:
             yield from self._streamed(batches, evaluator)
             return
-        kept: list[pa.RecordBatch] = []
+        from sparkrex.columns.external_sort import Sizes, gather
+
+        sizes = Sizes.within(self.settings.sort_memory)
+        tables = gather(batches, sizes.gather_bytes)
+        kept: list[pa.Table] = []
         n_bytes = 0
-        for batch in batches:
-            kept.append(batch)
-            n_bytes += batch.nbytes
-            if n_bytes > self.settings.sort_memory:
-                yield from self._spilled(kept, batches, evaluator)
+        for table in tables:
+            kept.append(table)
+            n_bytes += table.nbytes
+            # To order rows in memory takes as much again.
+            if n_bytes > self.settings.sort_memory // 2:
+                del table  # from here on every table goes when its run is written
+                yield from self._streamed(self._spilled(kept, tables, sizes), evaluator)
                 return
         if kept:
-            table = pa.Table.from_batches(kept)
+            from sparkrex.engine import run_relation
+
+            table = pa.concat_tables(kept)
             kept.clear()
             yield run_relation(self.plan, table, evaluator, self.settings)
 
-    def _spilled(
-        self, kept: list[pa.RecordBatch], rest: Iterator[pa.RecordBatch], evaluator: RelationEvaluator
-    ) -> Iterator[pa.Table]:
-        from sparkrex.hosts.duckdb_sort import sorted_batches
+    def _spilled(self, kept: list[pa.Table], rest: Iterator[pa.Table], sizes: Sizes) -> Iterator[pa.RecordBatch]:
+        """All rows in order, by way of the disk."""
+        from sparkrex.columns.external_sort import SortColumn, sorted_batches
         from sparkrex.ir.scalar import ColumnAt
 
-        schema = kept[0].schema
-
-        def everything() -> Iterator[pa.RecordBatch]:
+        def everything() -> Iterator[pa.Table]:
             kept.reverse()
             while kept:
                 yield kept.pop()
             yield from rest
 
-        keys = [key.name for key in self.plan.partition_by]
-        order = [(key.expression.column, key) for key in self.plan.order_by if isinstance(key.expression, ColumnAt)]
-        ordered = sorted_batches(everything(), schema, keys, order, self.settings.sort_memory)
-        yield from self._streamed(ordered, evaluator)
+        by = [SortColumn(key.name) for key in self.plan.partition_by]
+        by += [
+            SortColumn(key.expression.column, key.is_descending, key.nulls_first)
+            for key in self.plan.order_by if isinstance(key.expression, ColumnAt)
+        ]
+        return sorted_batches(everything(), by, sizes, _spill_folder())
 
-    def _streamed(self, batches: Iterator[pa.RecordBatch], evaluator: RelationEvaluator) -> Iterator[pa.Table]:
+    def _streamed(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         """Match ordered rows chunk by chunk."""
-        from sparkrex.physical.streamed import StreamedRelation, measure_reach
-        from sparkrex.planner.choose_matcher import choose_matcher
-
         relation: StreamedRelation | None = None
         opens = True
         for chunk, following in _with_next(_chunks(batches, self.settings)):
             if relation is None:
+                # Only now: the compiler takes as much memory as a small sort, and with the first chunk that is over.
+                from sparkrex.physical.streamed import StreamedRelation, measure_reach
+                from sparkrex.planner.choose_matcher import choose_matcher
+
                 choice = choose_matcher(
                     self.plan, chunk.slice(0, 0), evaluator, self.settings, measure_reach(self.plan)
                 )
@@ -165,9 +179,43 @@ def open_evaluator(plan: MatchRecognize, settings: Settings) -> RelationEvaluato
     from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator
     from sparkrex.statement.tokens import find_dialect
 
-    host = DuckDbHost(plan.source, find_dialect(plan.dialect), plan.dialect, settings)
-    host.connection.execute("SET threads = 1")
+    host = DuckDbHost(plan.source, find_dialect(plan.dialect), plan.dialect, replace(settings, threads=1))
     return RelationEvaluator(host, "")
+
+
+class WorkerEvaluator:
+    """The worker's evaluator, loaded with the first expression that the engine leaves to it: most queries have none."""
+
+    def __init__(self, plan: MatchRecognize, settings: Settings) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._opened: RelationEvaluator | None = None
+
+    def evaluate(
+        self, expressions: Sequence[str], table: pa.Table, spans: Sequence[Span | None], *, reads_relation: bool = False
+    ) -> list[pa.ChunkedArray]:
+        """See `hosts.host.Evaluator`."""
+        return self._open().evaluate(expressions, table, spans, reads_relation=reads_relation) if expressions else []
+
+    def query(self, sql: str, table: pa.Table, span: Span | None) -> pa.Table:
+        """See `hosts.host.Evaluator`."""
+        return self._open().query(sql, table, span)
+
+    def close(self) -> None:
+        """Let go of DuckDB."""
+        if self._opened is not None:
+            self._opened.host.close()
+
+    def _open(self) -> RelationEvaluator:
+        if self._opened is None:
+            self._opened = open_evaluator(self._plan, self._settings)
+        return self._opened
+
+
+def _spill_folder() -> str | None:
+    """Where Spark keeps its own temporary files: it has room there, and cleans up after a worker that was killed."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    return next((folder for folder in folders if folder and Path(folder).is_dir()), None)
 
 
 def _chunks(batches: Iterator[pa.RecordBatch], settings: Settings) -> Iterator[pa.Table]:

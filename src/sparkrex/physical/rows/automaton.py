@@ -14,7 +14,9 @@ import numpy as np
 
 from sparkrex.ir.plan import SkipTo
 from sparkrex.kernels import automaton as kernel
-from sparkrex.kernels.automaton import compiled, look_back, walk
+from sparkrex.kernels import lazy
+from sparkrex.kernels.automaton import look_back, walk, walk_past
+from sparkrex.kernels.lazy import kernel_for
 from sparkrex.physical.contract import Matches, State
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
 from sparkrex.physical.rows.frame import frame_of, hold_back, release
@@ -35,9 +37,6 @@ _SKIP_MODES = {
     SkipTo.LAST: kernel.TO_LAST,
 }
 
-FEW_ROWS = 2_000
-"""Up to here plain Python is faster than loading compiled kernels."""
-
 
 class AutomatonMatcher:
     """Immutable but for its tables, which only ever gain entries. `backtrack` takes over when they grow too large."""
@@ -56,21 +55,24 @@ class AutomatonMatcher:
         conditions = {c.variable: c.row for c in backtrack.conditions if c.row is not None}
         distinct = {condition: bit for bit, condition in enumerate(dict.fromkeys(conditions.values()))}
         self.bit_of = {name: distinct[condition] for name, condition in conditions.items()}
-        self.too_large = len(distinct) > MOST_BITS
         self.viability: Viability | None = None
-        try:
-            self.viability = Viability(backtrack.program, self.bit_of)
-        except TooManyStatesError:
-            self.too_large = True
+        self.refused = self._refusal(len(distinct))
 
-    def refusal(self) -> str | None:
-        """Why this matcher cannot run the query, None if it can."""
+    def _refusal(self, n_conditions: int) -> str | None:
         context = [condition.variable for condition in self.backtrack.conditions if condition.context is not None]
         if context:
             return f"the condition of {', '.join(context)} reads the match so far"
-        if self.too_large:
+        if n_conditions > MOST_BITS:
+            return f"it has {n_conditions} different conditions, more than {MOST_BITS}"
+        try:
+            self.viability = Viability(self.backtrack.program, self.bit_of)
+        except TooManyStatesError:
             return "the pattern unfolds to too many steps for its tables"
         return None
+
+    def refusal(self) -> str | None:
+        """Why this matcher cannot run the query, None if it can."""
+        return self.refused
 
     def open(self) -> State:
         """The state before the first feed."""
@@ -131,17 +133,15 @@ class AutomatonMatcher:
             first_start, first_number, opens = state.next_start, state.next_number, state.begins
         rows: Any = symbols_of(bitmaps[:, origin:stop], self.viability)
         cuts: Any = offsets
-        if is_plain := len(rows) <= FEW_ROWS:
+        if is_plain := len(rows) <= lazy.FEW_ROWS:
             rows, cuts = rows.tolist(), offsets.tolist()
-        self._look_back(is_plain, rows, cuts, first_start, is_closed, limit)
+        self._look_back(rows, cuts, first_start, is_closed, limit)
         is_simple = self.skip_mode == kernel.PAST_LAST_ROW and not self.viability.gives_empty
         if is_simple and is_closed and not is_plain and first_start == 0 and first_number == 1:
             return _Part(kernel.DONE, -1, self._walk_past(rows, offsets, opens).moved(origin), stop, 1)
         viability = self.viability
         steps: Any = viability.steps.reshape(-1)
-        status, row, n_matches, found, n_labels, labels, next_start, next_number = (
-            walk if is_plain else compiled()[1]
-        )(
+        status, row, n_matches, found, n_labels, labels, next_start, next_number = kernel_for(walk, len(rows))(
             rows, cuts, opens, is_closed, limit, first_start, first_number, steps.tolist() if is_plain else steps,
             viability.n_positions, viability.entry, viability.first_entry, viability.accepts_open, self.skip_mode,
             self.skip_member, self.wants_labels,
@@ -159,7 +159,7 @@ class AutomatonMatcher:
         labels = np.empty(n_rows if self.wants_labels else 0, np.int16)
         starts, ends, numbers = (np.empty(n_rows + 1, np.int64) for _ in range(3))
         label_offsets = np.empty(n_rows + 2, np.int64)
-        n_matches, n_labels = compiled()[2](
+        n_matches, n_labels = walk_past(
             states, offsets, opens, viability.moves(), viability.n_positions, viability.entry, viability.first_entry,
             labels, starts, ends, numbers, label_offsets,
         )
@@ -167,13 +167,11 @@ class AutomatonMatcher:
             starts[:n_matches], ends[:n_matches], numbers[:n_matches], labels[:n_labels], label_offsets[: n_matches + 1]
         )
 
-    def _look_back(
-        self, is_plain: bool, rows: Any, offsets: Any, first_start: int, is_closed: bool, limit: int
-    ) -> None:
+    def _look_back(self, rows: Any, offsets: Any, first_start: int, is_closed: bool, limit: int) -> None:
         """Turn symbols into states, adding the transitions that are met for the first time."""
         viability = self.viability
         assert viability is not None  # else it refused
-        kernel_of = look_back if is_plain else compiled()[0]
+        kernel_of = kernel_for(look_back, len(rows))
         partition, row, at = len(offsets) - 2, -1, 0
         while partition >= 0:
             transitions, shift = viability.tables()

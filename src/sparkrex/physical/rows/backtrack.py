@@ -6,48 +6,43 @@ decided here, by what the conditions reachable from them read (see `kernels.back
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
-from sparkrex.analyze.split import Condition, context_level, is_constant
-from sparkrex.columns.values import (
-    FLOAT,
-    INTERVAL,
-    STRING,
-    Kind,
-    StringCodes,
-    floats_of,
-    ints_of,
-    kind_of,
-    nulls_of,
-    plain,
-)
+from sparkrex.analyze.split import Condition, context_level, mapped_variables
 from sparkrex.errors import ExecutionError
 from sparkrex.ir.plan import SkipTo
-from sparkrex.ir.render import render
-from sparkrex.ir.scalar import Call, ColumnAt, Expression, Literal, walk
+from sparkrex.ir.scalar import Call, walk
 from sparkrex.kernels import backtrack as kernel
 from sparkrex.physical.contract import Columns, Matches, State
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
-from sparkrex.physical.rows.bytecode import Bytecode, CannotCompileError, Compiler
+from sparkrex.physical.rows.bytecode import CannotCompileError
+from sparkrex.physical.rows.context import Context
 from sparkrex.physical.rows.frame import frame_of, hold_back, release
 from sparkrex.physical.rows.program import Op, Program
+from sparkrex.physical.rows.runs import find_runs, run_tables
+from sparkrex.threads import ranges, spread
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from sparkrex.config import Settings
     from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.plan import MatchRecognize
-    from sparkrex.ir.render import Leaf
     from sparkrex.source import Span
 
 _SKIP_MODES = {
     SkipTo.PAST_LAST_ROW: kernel.PAST_LAST_ROW, SkipTo.NEXT_ROW: kernel.NEXT_ROW, SkipTo.FIRST: kernel.TO_FIRST,
     SkipTo.LAST: kernel.TO_LAST,
 }
+
+LEAST_ROWS = 1 << 15
+"""Fewer rows than this are not worth a thread of their own."""
 
 
 class BacktrackMatcher:
@@ -66,11 +61,12 @@ class BacktrackMatcher:
         self.evaluator = evaluator
         self.settings = settings
         self.memo = _memo(program, conditions)
+        self.runs = find_runs(program)
 
     def refusal(self, sample: pa.Table) -> str | None:
         """Why the conditions cannot be compiled for columns of these types, None if they can."""
         try:
-            _Context(self, Columns(sample, np.zeros(1, np.int64)))
+            self._context(Columns(sample, np.zeros(1, np.int64)))
         except CannotCompileError as error:
             return str(error)
         return None
@@ -96,29 +92,56 @@ class BacktrackMatcher:
     def feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
         """See the contract."""
         frame = frame_of(state, columns, opens=opens)
-        numbers, bitmaps = evaluate_bitmaps(self.conditions, frame, self.evaluator, self.plan.source)
-        context = _Context(self, frame)
-        variables = self.program.variables
-        bitmap_of = np.array([numbers.get(name, -1) for name in variables] or [-1], np.int32)
-        program = self.program
-        skip_member = np.array([name in self.plan.skip.variables for name in variables] or [False], np.bool_)
-        outcome = kernel.search(
-            frame.offsets, state.begins, closes, np.int64(state.next_start), np.int64(state.next_number),
-            (program.operation, program.variable, program.is_excluded, program.first, program.second, program.entry),
-            self.memo, (bitmap_of, bitmaps, *context.ranges, context.has_path), context.machine,
-            (_SKIP_MODES[self.plan.skip.to], skip_member), np.int64(self.lookahead),
-            np.int64(self.settings.step_budget),
-        )
-        (status, row, n_matches, _, start, end, number, n_labels, labels, next_start, next_number) = outcome
-        if status != kernel.DONE:
-            raise self.failure(status, frame, int(row))
+        threads = self.settings.thread_count()
+        numbers, bitmaps = evaluate_bitmaps(self.conditions, frame, self.evaluator, self.plan.source, threads)
+        context = self._context(frame)
+        search = self._search(state, frame, context, (numbers, bitmaps), closes=closes)
+        outcomes = spread(search, self._pieces(frame))
+        for status, row, *_ in outcomes:
+            if status != kernel.DONE:
+                raise self.failure(status, frame, int(row))
         if closes:
             release(state)
         else:
+            next_start, next_number = outcomes[-1][-2:]
             hold_back(state, frame, int(next_start), int(next_number), self.reach_back, self.settings)
-        start, end = start[:n_matches].copy(), end[:n_matches].copy()
-        offsets = np.concatenate(([0], np.cumsum(end - start))).astype(np.int64)
-        return Matches(start, end, number[:n_matches].copy(), labels[:n_labels].copy(), offsets)
+        return Matches.joined([_matches(outcome) for outcome in outcomes])
+
+    def _context(self, frame: Columns) -> Context:
+        return Context(self.conditions, self.program.variables, frame, self.evaluator, self.settings.thread_count())
+
+    def _pieces(self, frame: Columns) -> list[tuple[int, int]]:
+        """Ranges of partitions with about equally many rows, one a thread."""
+        cuts = ranges(frame.n_rows, self.settings.thread_count(), LEAST_ROWS)
+        partitions = np.searchsorted(frame.offsets, [end for _, end in cuts[:-1]])
+        return list(pairwise(np.unique([0, *partitions, len(frame.offsets) - 1]).tolist())) or [(0, 0)]
+
+    def _search(
+        self, state: State, frame: Columns, context: Context, bitmaps: tuple[dict[str, int], NDArray[np.uint8]], *,
+        closes: bool,
+    ) -> Callable[[int, int], tuple[Any, ...]]:
+        """The search over a range of partitions, as a function of its bounds. It may run on several threads at once."""
+        program, variables, runs = self.program, self.program.variables, self.runs
+        bitmap_of = np.array([bitmaps[0].get(name, -1) for name in variables] or [-1], np.int32)
+        label = (2 * program.variable + program.is_excluded).astype(np.int16)
+        skip_member = np.array([name in self.plan.skip.variables for name in variables] or [False], np.bool_)
+        tables = run_tables(program, runs, context, bitmap_of, bitmaps[1])
+
+        def search(begin: int, end: int) -> tuple[Any, ...]:
+            offsets = frame.offsets[begin : end + 1]
+            goes_on = begin == 0
+            longest = int(np.diff(offsets).max(initial=0))
+            return kernel.search(  # type: ignore[no-any-return]  # compiled
+                offsets, state.begins or not goes_on, closes or end < len(frame.offsets) - 1,
+                np.int64(state.next_start) if goes_on else offsets[0],
+                np.int64(state.next_number if goes_on else 1),
+                (runs.operation, program.variable, label, program.first, program.second, program.entry), tables,
+                self.memo, (bitmap_of, bitmaps[1], context.code_begin, context.code_end), context.machine(),
+                context.columns, context.path(longest), (_SKIP_MODES[self.plan.skip.to], skip_member),
+                np.int64(self.lookahead), np.int64(self.settings.step_budget),
+            )
+
+        return search
 
     def failure(self, status: int, frame: Columns, row: int) -> ExecutionError:
         """The error of a search that could not go on, from the start row `row` of the frame."""
@@ -171,9 +194,23 @@ class BacktrackMatcher:
         return self.plan.span
 
 
+def _matches(outcome: tuple[Any, ...]) -> Matches:
+    (_, _, n_matches, start, end, number, n_labels, labels, _, _) = outcome
+    start, end = start[:n_matches], end[:n_matches]
+    offsets = np.concatenate(([0], np.cumsum(end - start))).astype(np.int64)
+    return Matches(start, end, number[:n_matches], labels[:n_labels], offsets)
+
+
 def _memo(program: Program, conditions: tuple[Condition, ...]) -> tuple[NDArray[np.int32], NDArray[np.bool_], int, int]:
     """Slot per instruction (-1: remembers nothing), whether it is forgotten at every start, and how many there are."""
-    levels = {c.variable: context_level(c.context) if c.context is not None else 0 for c in conditions}
+    fixed = _fixed_variables(program)
+    levels: dict[str, int] = {}
+    for condition in conditions:
+        level_of = context_level(condition.context) if condition.context is not None else 0
+        if level_of == 2 and condition.context is not None:
+            read = mapped_variables(condition.context)
+            level_of = 1 if read is not None and read <= fixed else 2
+        levels[condition.variable] = level_of
     level = np.zeros(len(program), np.int8)
     is_match = program.operation == Op.MATCH
     level[is_match] = [levels.get(program.variables[v], 0) for v in program.variable[is_match]]
@@ -192,146 +229,13 @@ def _memo(program: Program, conditions: tuple[Condition, ...]) -> tuple[NDArray[
     return slot, of_start, int(of_partition.sum()), int(of_start.sum())
 
 
-class _Context:
-    """Columns and bytecode of the context conditions for one frame, as the arrays that the kernel takes."""
-
-    def __init__(self, matcher: BacktrackMatcher, frame: Columns) -> None:
-        self.frame = frame
-        self.evaluator = matcher.evaluator
-        self.variables = matcher.program.variables
-        self._arrays: dict[Expression, pa.Array | None] = {}
-        conditions = {c.variable: c.context for c in matcher.conditions if c.context is not None}
-        literals = {str(node.value) for c in conditions.values() for node in walk(c)
-                    if isinstance(node, Literal) and isinstance(node.value, str)}
-        self._literals = sorted({*self.variables, *literals})
-        # Codes are needed while compiling but depend on the columns that compiling asks for: literals get stand-ins.
-        compiler = Compiler(self._kind, self._constant, self._literals.index)
-        self.bytecode = compiler.compile(conditions)
-        self.has_path = bool(self.bytecode.sets or self.bytecode.aggregates)
-        self.ranges = self._ranges()
-        self.machine = self._machine(conditions)
-
-    def _array(self, expression: Expression) -> pa.Array:
-        if expression not in self._arrays:
-            if isinstance(expression, ColumnAt):
-                self._arrays[expression] = plain(self.frame.ordered.column(expression.column))
-            else:
-                (column,) = self.evaluator.evaluate([self._text(expression)], self._renamed(), [expression.span])
-                self._arrays[expression] = plain(column)
-        return self._arrays[expression]
-
-    def _renamed(self) -> pa.Table:
-        return self.frame.ordered.rename_columns([f"c{i}" for i in range(self.frame.table.num_columns)])
-
-    def _text(self, expression: Expression) -> str:
-        names = self.frame.table.column_names
-
-        def leaf(node: Leaf) -> str:
-            assert isinstance(node, ColumnAt)  # projections read columns only
-            return f"rex_rows.c{names.index(node.column)}"
-
-        return render(expression, leaf)
-
-    def _kind(self, expression: Expression) -> Kind | None:
-        if not all(isinstance(node, ColumnAt | Literal) or hasattr(node, "operands") for node in walk(expression)):
-            return None
-        return kind_of(self._array(expression).type)
-
-    def _constant(self, expression: Expression) -> tuple[object, Kind]:
-        assert is_constant(expression)  # asked for constants only
-        text = render(expression, lambda _: "NULL")
-        (column,) = self.evaluator.evaluate([text], pa.table({"c": [0]}), [expression.span])
-        return _scalar(plain(column))
-
-    def _missing(self, expression: Expression) -> tuple[object, bool]:
-        """The value of a projection where there is no target row: the expression over an all-NULL row."""
-        if isinstance(expression, ColumnAt):
-            return 0, True
-        table = self._renamed()
-        row = pa.table({field.name: pa.nulls(1, field.type) for field in table.schema})
-        (column,) = self.evaluator.evaluate([self._text(expression)], row, [expression.span])
-        value = plain(column)
-        if value[0].as_py() is None:
-            return 0, True
-        if kind_of(value.type) == STRING:
-            return value[0].as_py(), False
-        return (floats_of(value) if kind_of(value.type) == FLOAT else ints_of(value))[0], False
-
-    def _ranges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        none = (-1, -1, 0)
-        ranges = [self.bytecode.ranges.get(name, none) for name in self.variables] or [none]
-        begin, end, result = (np.array(part, np.int64) for part in zip(*ranges, strict=True))
-        return begin, end, result
-
-    def _machine(self, conditions: dict[str, Expression]) -> tuple[Any, ...]:
-        code: Bytecode = self.bytecode
-        n_rows = self.frame.table.num_rows
-        strings = [self._array(e) for e in code.int_columns if kind_of(self._array(e).type) == STRING]
-        missing_ints = [self._missing(expression) for expression in code.int_columns]
-        texts = [value for value, _ in missing_ints if isinstance(value, str)]
-        codes = StringCodes(strings, sorted({*self._literals, *texts}))
-        ints = np.zeros((len(code.int_columns), n_rows), np.int64)
-        int_nulls = np.zeros((len(code.int_columns), n_rows), np.uint8)
-        for number, expression in enumerate(code.int_columns):
-            array = self._array(expression)
-            ints[number] = codes.encode(array) if kind_of(array.type) == STRING else ints_of(array)
-            int_nulls[number] = nulls_of(array)
-        floats = np.zeros((len(code.float_columns), n_rows))
-        float_nulls = np.zeros((len(code.float_columns), n_rows), np.uint8)
-        for number, expression in enumerate(code.float_columns):
-            array = self._array(expression)
-            floats[number], float_nulls[number] = floats_of(array), nulls_of(array)
-        missing_floats = [self._missing(expression) for expression in code.float_columns]
-        missing = (
-            np.array([codes.code(v) if isinstance(v, str) else v for v, _ in missing_ints], np.int64),
-            np.array([is_null for _, is_null in missing_ints], np.uint8),
-            np.array([v for v, _ in missing_floats], np.float64),
-            np.array([is_null for _, is_null in missing_floats], np.uint8),
-        )
-        instructions = np.array(code.code, np.int64).reshape(-1, 5)
-        constants = self._constants(code, codes)
-        targets = np.array(list(code.targets), np.int64).reshape(-1, 4)
-        longest = int(np.diff(self.frame.offsets).max(initial=0)) + 1
-        registers = (
-            np.zeros(code.n_registers, np.int64), np.zeros(code.n_registers), np.zeros(code.n_registers, np.uint8),
-        )
-        label_codes = np.array([codes.code(name) for name in self.variables] or [0], np.int64)
-        return (
-            instructions, constants, targets, (ints, int_nulls, floats, float_nulls), missing,
-            self._path(code, longest), registers, label_codes,
-        )
-
-    def _constants(self, code: Bytecode, codes: StringCodes) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        constants = list(code.int_constants)
-        for number in code.string_constants:
-            constants[number] = codes.code(self._literals[constants[number]])
-        return np.array(constants, np.int64), np.array(code.float_constants, np.float64)
-
-    def _path(self, code: Bytecode, longest: int) -> tuple[Any, ...]:
-        members = np.array(
-            [[name in variables for name in self.variables] for variables in code.sets], np.uint8
-        ).reshape(len(code.sets), len(self.variables))
-        slots = np.array(list(code.first_slots), np.int64).reshape(-1, 2)
-        aggregates = np.array(list(code.aggregates), np.int64).reshape(-1, 5)
-        n_sets, n_first, n_aggregates = len(members), len(slots), len(aggregates)
-        return (
-            members, np.empty((n_sets, longest), np.int64), np.empty((n_sets, longest), np.int64), slots,
-            np.empty((n_first, longest), np.int64), aggregates, np.empty((n_aggregates, longest), np.int64),
-            np.empty((n_aggregates, longest), np.int64), np.empty((n_aggregates, longest)),
-            np.empty((n_aggregates, longest)),
-        )
-
-
-def _scalar(values: pa.Array) -> tuple[object, Kind]:
-    """Value and kind of a one-row array."""
-    if pa.types.is_null(values.type) or values[0].as_py() is None:
-        return None, kind_of(values.type) or Kind("null")
-    if values.type == pa.month_day_nano_interval():
-        months, days, nanoseconds = values[0].as_py()
-        if months or nanoseconds % 1000:
-            raise CannotCompileError("an interval of months")
-        return days * 86_400_000_000 + nanoseconds // 1000, INTERVAL
-    kind = kind_of(values.type)
-    if kind is None or kind == STRING:
-        raise CannotCompileError(f"a constant of type {values.type}")
-    return (floats_of(values) if kind == FLOAT else ints_of(values))[0], kind
+def _fixed_variables(program: Program) -> frozenset[str]:
+    """Variables that only occur before the first choice of the pattern: the start row alone decides their rows."""
+    inside = np.zeros(len(program), np.bool_)
+    at = program.entry
+    while program.operation[at] == Op.MATCH:
+        inside[at] = True
+        at = int(program.first[at])
+    is_match = program.operation == Op.MATCH
+    elsewhere = set(program.variable[is_match & ~inside].tolist())
+    return frozenset(program.variables[v] for v in program.variable[inside].tolist() if v not in elsewhere)

@@ -7,26 +7,23 @@ LEAST, running aggregates, classifiers, over the kinds of `columns.values`. What
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sparkrex.analyze.split import Projection, is_constant, row_local
+from sparkrex.analyze.split import CURRENT, Projection, conjuncts, is_constant, row_local
 from sparkrex.columns.values import BOOL, FLOAT, INT, INTERVAL, STRING, Kind
 from sparkrex.ir.guards import guards
-from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, End, Expression, Literal, MatchNumber, Target
+from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, End, Expression, Literal, MatchNumber, Target, walk
 from sparkrex.kernels import machine as m
+from sparkrex.kernels import path as p
+from sparkrex.physical.rows.records import FUNCTIONS, Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _COMPARISONS = {"eq": m.EQ_I, "ne": m.NE_I, "lt": m.LT_I, "le": m.LE_I, "gt": m.LT_I, "ge": m.LE_I}
 _TO_FLOAT = m.EQ_F - m.EQ_I
-_AGGREGATES = {
-    "count": m.COUNT, "count_if": m.COUNT_IF, "sum": m.SUM, "avg": m.AVG, "min": m.MIN, "max": m.MAX,
-    "var_samp": m.VAR_SAMP, "var_pop": m.VAR_POP, "stddev_samp": m.STDDEV_SAMP, "stddev_pop": m.STDDEV_POP,
-    "bool_and": m.MIN, "bool_or": m.MAX,
-}
 _NULL = Kind("null")
 
 
@@ -35,33 +32,36 @@ class CannotCompileError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Register:
-    """A register and the kind of what it holds."""
+class Operand:
+    """Where a value is (`kernels.machine`), and its kind."""
 
+    mode: int
     number: int
     kind: Kind
+    target: int = 0
+
+
+_NOTHING = Operand(m.NOTHING, 0, _NULL)
 
 
 @dataclass(slots=True)
 class Bytecode:
     """The compiled conditions of a query.
 
-    `ranges` has (begin, end, result register) of every variable with a context condition. `string_constants` are the
+    `ranges` has the first and last instruction of every variable with a context condition. `string_constants` are the
     places in `int_constants` that hold the number of a string literal: its code depends on the batch.
     """
 
-    code: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    code: list[tuple[int, ...]] = field(default_factory=list)
     int_constants: list[int] = field(default_factory=list)
     string_constants: list[int] = field(default_factory=list)
     float_constants: list[float] = field(default_factory=list)
     targets: dict[tuple[int, int, int, int], int] = field(default_factory=dict)
-    sets: dict[frozenset[str], int] = field(default_factory=dict)
-    first_slots: dict[tuple[int, int], int] = field(default_factory=dict)
     int_columns: list[Expression] = field(default_factory=list)
     float_columns: list[Expression] = field(default_factory=list)
-    aggregates: dict[tuple[int, int, int, int, int], int] = field(default_factory=dict)
-    ranges: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    n_registers: int = 0
+    records: Records = field(default_factory=Records)
+    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    n_registers: int = 1
 
 
 class Compiler:
@@ -84,33 +84,57 @@ class Compiler:
         """Bytecode of the conditions by variable."""
         for variable, condition in conditions.items():
             begin = len(self.out.code)
-            result = self._boolean(self._compile(condition, False))
-            self.out.ranges[variable] = (begin, len(self.out.code), result.number)
+            for position, conjunct in enumerate(conjuncts(condition)):
+                self._test(conjunct, position > 0)
+            self.out.ranges[variable] = (begin, len(self.out.code))
         return self.out
+
+    def _test(self, conjunct: Expression, is_guarded: bool) -> None:
+        """A condition holds if all its conjuncts are true; the first that is not ends it."""
+        n_code = len(self.out.code)
+        result = self._boolean(self._compile(conjunct, is_guarded))
+        is_comparison = isinstance(conjunct, Call) and conjunct.function in _COMPARISONS
+        if is_comparison and len(self.out.code) > n_code:
+            operation, _, *rest = self.out.code[-1]
+            self.out.code[-1] = (operation, m.TEST, *rest)
+        else:
+            self._emit(m.MOVE_I, m.TEST, result)
 
     # -- emitting ------------------------------------------------------------------------------------------------
 
-    def _register(self, kind: Kind) -> Register:
+    def _register(self, kind: Kind) -> Operand:
         self.out.n_registers += 1
-        return Register(self.out.n_registers - 1, kind)
+        return Operand(m.REGISTER, self.out.n_registers - 1, kind)
 
-    def _emit(self, operation: int, to: int = 0, a: int = 0, b: int = 0, c: int = 0) -> int:
-        self.out.code.append((operation, to, a, b, c))
+    def _emit(self, operation: int, to: int, a: Operand, b: Operand = _NOTHING, c: int = 0) -> None:
+        self.out.code.append((operation, to, a.mode, a.number, a.target, b.mode, b.number, b.target, c))
+
+    def _jump(self, operation: int, tested: Operand = _NOTHING) -> int:
+        """A jump that `_land` completes; it tests a register."""
+        self._emit(operation, 0, tested)
         return len(self.out.code) - 1
 
     def _land(self, jump: int) -> None:
         """Let a jump go to the next instruction."""
-        operation, to, a, _, c = self.out.code[jump]
-        self.out.code[jump] = (operation, to, a, len(self.out.code), c)
+        line = self.out.code[jump]
+        self.out.code[jump] = (*line[:6], len(self.out.code), *line[7:])
 
-    def _result(self, operation: int, kind: Kind, a: Register, b: Register | None = None, c: int = 0) -> Register:
+    def _result(self, operation: int, kind: Kind, a: Operand, b: Operand = _NOTHING, c: int = 0) -> Operand:
         to = self._register(kind)
-        self._emit(operation, to.number, a.number, 0 if b is None else b.number, c)
+        self._emit(operation, to.number, a, b, c)
+        return to
+
+    def _in_register(self, operand: Operand) -> Operand:
+        """Jumps test registers only."""
+        if operand.mode == m.REGISTER:
+            return operand
+        to = self._register(operand.kind)
+        self._move(to, operand)
         return to
 
     # -- expressions ---------------------------------------------------------------------------------------------
 
-    def _compile(self, node: Expression, is_guarded: bool) -> Register:
+    def _compile(self, node: Expression, is_guarded: bool) -> Operand:
         if isinstance(node, Literal):
             return self._literal(node.value)
         if isinstance(node, Call) and is_constant(node):
@@ -121,13 +145,9 @@ class Compiler:
             return self._load(projection)
         match node:
             case MatchNumber():
-                to = self._register(INT)
-                self._emit(m.MATCH_NUMBER, to.number)
-                return to
+                return Operand(m.MATCH_NUMBER, 0, INT)
             case ClassifierAt(target):
-                to = self._register(STRING)
-                self._emit(m.CLASSIFIER, to.number, 0, self._target(target))
-                return to
+                return Operand(m.CLASSIFIER, 0, STRING, self._target(target))
             case Aggregate():
                 return self._aggregate(node)
             case Call():
@@ -135,12 +155,10 @@ class Compiler:
             case _:
                 raise CannotCompileError(f"{node} has a type that only the interpreter knows")
 
-    def _literal(self, value: object) -> Register:
+    def _literal(self, value: object) -> Operand:
         match value:
             case None:
-                to = self._register(_NULL)
-                self._emit(m.NULL_I, to.number)
-                return to
+                return Operand(m.NULL, 0, _NULL)
             case bool():
                 return self._constant(int(value), BOOL)
             case int():
@@ -156,85 +174,73 @@ class Compiler:
             case _:
                 raise CannotCompileError(f"literal {value!r}")
 
-    def _constant(self, value: object, kind: Kind) -> Register:
-        to = self._register(kind)
+    def _constant(self, value: object, kind: Kind) -> Operand:
         if value is None:
-            self._emit(m.NULL_I, to.number)
-        elif kind == FLOAT:
+            return Operand(m.NULL, 0, kind)
+        if kind == FLOAT:
             self.out.float_constants.append(float(value))  # type: ignore[arg-type]  # of kind float
-            self._emit(m.CONST_F, to.number, len(self.out.float_constants) - 1)
-        else:
-            number = int(value)  # type: ignore[call-overload]  # every other kind is an integer
-            if not -(2**63) <= number < 2**63:
-                raise CannotCompileError("a number beyond 64 bits")
-            self.out.int_constants.append(number)
-            self._emit(m.CONST_I, to.number, len(self.out.int_constants) - 1)
-        return to
+            return Operand(m.CONSTANT, len(self.out.float_constants) - 1, kind)
+        number = int(value)  # type: ignore[call-overload]  # every other kind is an integer
+        if not -(2**63) <= number < 2**63:
+            raise CannotCompileError("a number beyond 64 bits")
+        self.out.int_constants.append(number)
+        return Operand(m.CONSTANT, len(self.out.int_constants) - 1, kind)
 
-    def _load(self, projection: Projection) -> Register:
-        kind = self.kinds(projection.expression)
-        assert kind is not None  # checked by the caller
+    def _load(self, projection: Projection) -> Operand:
+        kind, column = self._column(projection.expression)
+        if projection.target == CURRENT:
+            return Operand(m.COLUMN, column, kind)
+        return Operand(m.TARGET, column, kind, self._target(projection.target))
+
+    def _column(self, expression: Expression) -> tuple[Kind, int]:
+        """Kind and number of a projected column, among those of integers or those of doubles."""
+        kind = self.kinds(expression)
+        assert kind is not None  # checked by the callers
         columns = self.out.float_columns if kind == FLOAT else self.out.int_columns
-        if projection.expression not in columns:
-            columns.append(projection.expression)
-        to = self._register(kind)
-        operation = m.LOAD_F if kind == FLOAT else m.LOAD_I
-        self._emit(operation, to.number, columns.index(projection.expression), self._target(projection.target))
-        return to
+        if expression not in columns:
+            columns.append(expression)
+        return kind, columns.index(expression)
 
     def _target(self, target: Target) -> int:
         slot = 0
         if target.variables is None:
-            kind = m.FIRST_OF_PATH if target.end is End.FIRST else m.LAST_OF_PATH
+            kind = p.FIRST_OF_PATH if target.end is End.FIRST else p.LAST_OF_PATH
             if target.end is End.LAST and target.offset == 0:
-                kind = m.CURRENT
+                kind = p.CURRENT
+        elif target.end is End.FIRST:
+            kind, slot = p.FIRST_OF_SET, self.out.records.first_row(target.variables, target.offset)
         else:
-            slot = self._set(target.variables)
-            kind = m.LAST_OF_SET
-            if target.end is End.FIRST:
-                kind = m.FIRST_OF_SET
-                slot = self.out.first_slots.setdefault((slot, target.offset), len(self.out.first_slots))
+            kind, slot = p.LAST_OF_SET, self.out.records.last_row(target.variables, target.offset)
         key = (kind, target.offset, target.shift, slot)
         return self.out.targets.setdefault(key, len(self.out.targets))
 
-    def _set(self, variables: frozenset[str]) -> int:
-        return self.out.sets.setdefault(variables, len(self.out.sets))
-
-    def _aggregate(self, node: Aggregate) -> Register:
-        kind = _AGGREGATES.get(node.function)
-        if kind is None or node.is_distinct or len(node.arguments) > 1:
+    def _aggregate(self, node: Aggregate) -> Operand:
+        if node.function not in FUNCTIONS or node.is_distinct or len(node.arguments) > 1:
             raise CannotCompileError(f"{node.function} in DEFINE")
-        members = -1 if node.variables is None else self._set(node.variables)
-        column_type = column = 0
-        value_kind = INT
+        values, column, value_kind = p.NO_VALUES, 0, INT
         if node.arguments:
-            value_kind, column_type, column = self._aggregated_column(node.arguments[0])
+            value_kind, values, column = self._aggregated_column(node.arguments[0])
             self._check_aggregate(node.function, value_kind)
         condition = -1
         if node.filter is not None:
             filter_kind, _, condition = self._aggregated_column(node.filter)
             if filter_kind != BOOL:
                 raise CannotCompileError("a filter that is not boolean")
-        key = (kind, members, column_type, column, condition)
-        slot = self.out.aggregates.setdefault(key, len(self.out.aggregates))
-        result = self._aggregate_kind(node.function, value_kind)
-        to = self._register(result)
-        self._emit(m.AGGREGATE_F if result == FLOAT else m.AGGREGATE_I, to.number, slot)
-        if value_kind.name == "decimal" and node.function in ("avg", "stddev_samp", "stddev_pop"):
-            return self._result(m.DIV_F, FLOAT, to, self._constant(10.0 ** int(value_kind.detail or 0), FLOAT))
-        if value_kind.name == "decimal" and node.function in ("var_samp", "var_pop"):
-            return self._result(m.DIV_F, FLOAT, to, self._constant(10.0 ** (2 * int(value_kind.detail or 0)), FLOAT))
-        return to
+        read = self.out.records.aggregate(node.function, node.variables, values, column, condition)
+        result = Operand(m.AGGREGATE, read, self._aggregate_kind(node.function, value_kind))
+        scale = int(value_kind.detail or 0) if value_kind.name == "decimal" else 0
+        if scale and node.function in ("avg", "stddev_samp", "stddev_pop"):
+            return self._result(m.DIV_F, FLOAT, result, self._constant(10.0**scale, FLOAT))
+        if scale and node.function in ("var_samp", "var_pop"):
+            return self._result(m.DIV_F, FLOAT, result, self._constant(10.0 ** (2 * scale), FLOAT))
+        return result
 
     def _aggregated_column(self, argument: Expression) -> tuple[Kind, int, int]:
-        expression = argument
-        kind = self.kinds(expression)
-        if kind is None or any(isinstance(node, ClassifierAt | MatchNumber) for node in _nodes(expression)):
+        kind = self.kinds(argument)
+        if kind is None or any(isinstance(node, ClassifierAt | MatchNumber) for node in walk(argument)):
             raise CannotCompileError("an aggregate over values that only the interpreter knows")
-        columns = self.out.float_columns if kind == FLOAT else self.out.int_columns
-        if expression not in columns:
-            columns.append(expression)
-        return kind, 2 if kind == FLOAT else 1, columns.index(expression)
+        kind, column = self._column(argument)
+        return kind, p.DOUBLES if kind == FLOAT else p.INTEGERS, column
 
     def _check_aggregate(self, function: str, kind: Kind) -> None:
         numeric = kind.name in ("int", "float", "decimal")
@@ -252,7 +258,7 @@ class Compiler:
             return FLOAT
         return kind
 
-    def _call(self, node: Call, is_guarded: bool) -> Register:
+    def _call(self, node: Call, is_guarded: bool) -> Operand:
         name = node.function
         if name in ("and", "or"):
             return self._connector(node, is_guarded)
@@ -281,7 +287,7 @@ class Compiler:
             case "not":
                 return self._result(m.NOT, BOOL, self._boolean(operands[0]))
             case "is_null":
-                return self._result(m.IS_NULL, BOOL, operands[0])
+                return self._is_null(operands[0])
             case "is_true" | "is_false":
                 operation = m.IS_TRUE if name == "is_true" else m.IS_FALSE
                 return self._result(operation, BOOL, self._boolean(operands[0]))
@@ -293,8 +299,8 @@ class Compiler:
                 equal = self._compare(m.EQ_I, operands, swapped=False)
                 result = self._register(operands[0].kind)
                 self._move(result, operands[0])
-                jump = self._emit(m.JUMP_UNLESS_TRUE, 0, equal.number)
-                self._emit(m.NULL_I, result.number)
+                jump = self._jump(m.JUMP_UNLESS_TRUE, equal)
+                self._move(result, Operand(m.NULL, 0, result.kind))
                 self._land(jump)
                 return result
             case "greatest" | "least" | "greatest_strict" | "least_strict":
@@ -302,12 +308,15 @@ class Compiler:
             case _:
                 raise CannotCompileError(f"function {name} over several rows of the match")
 
-    def _boolean(self, register: Register) -> Register:
-        if register.kind not in (BOOL, _NULL):
-            raise CannotCompileError(f"a condition of type {register.kind.name}")
-        return register
+    def _boolean(self, operand: Operand) -> Operand:
+        if operand.kind not in (BOOL, _NULL):
+            raise CannotCompileError(f"a condition of type {operand.kind.name}")
+        return operand
 
-    def _connector(self, node: Call, is_guarded: bool) -> Register:
+    def _is_null(self, operand: Operand) -> Operand:
+        return self._result(m.IS_NULL_F if operand.kind == FLOAT else m.IS_NULL_I, BOOL, operand)
+
+    def _connector(self, node: Call, is_guarded: bool) -> Operand:
         """AND and OR stop at the operand that decides."""
         is_and = node.function == "and"
         result = self._register(BOOL)
@@ -317,17 +326,17 @@ class Compiler:
             if position == 0:
                 self._move(result, value)
             else:
-                self._emit(m.AND if is_and else m.OR, result.number, result.number, value.number)
+                self._emit(m.AND if is_and else m.OR, result.number, result, value)
             if position < len(node.operands) - 1:
-                jumps.append(self._emit(m.JUMP_IF_FALSE if is_and else m.JUMP_IF_TRUE, 0, result.number))
+                jumps.append(self._jump(m.JUMP_IF_FALSE if is_and else m.JUMP_IF_TRUE, result))
         for jump in jumps:
             self._land(jump)
         return result
 
-    def _move(self, to: Register, value: Register) -> None:
-        self._emit(m.MOVE_F if to.kind == FLOAT else m.MOVE_I, to.number, value.number)
+    def _move(self, to: Operand, value: Operand) -> None:
+        self._emit(m.MOVE_F if to.kind == FLOAT else m.MOVE_I, to.number, value)
 
-    def _case(self, node: Call, is_guarded: bool) -> Register:
+    def _case(self, node: Call, is_guarded: bool) -> Operand:
         operands = node.operands
         results = [*operands[1::2]] + ([operands[-1]] if len(operands) % 2 else [])
         kind = self._common_kind(results)
@@ -335,25 +344,25 @@ class Compiler:
         ends: list[int] = []
         for position in range(0, len(operands) - 1, 2):
             condition = self._boolean(self._compile(operands[position], is_guarded or position > 0))
-            skip = self._emit(m.JUMP_UNLESS_TRUE, 0, condition.number)
+            skip = self._jump(m.JUMP_UNLESS_TRUE, self._in_register(condition))
             self._move(result, self._converted(self._compile(operands[position + 1], True), kind))
-            ends.append(self._emit(m.JUMP))
+            ends.append(self._jump(m.JUMP))
             self._land(skip)
         if len(operands) % 2:
             self._move(result, self._converted(self._compile(operands[-1], True), kind))
         else:
-            self._emit(m.NULL_F, result.number)
+            self._move(result, Operand(m.NULL, 0, kind))
         for end in ends:
             self._land(end)
         return result
 
-    def _coalesce(self, node: Call, is_guarded: bool) -> Register:
+    def _coalesce(self, node: Call, is_guarded: bool) -> Operand:
         kind = self._common_kind(list(node.operands))
         result = self._register(kind)
         ends: list[int] = []
         for position, operand in enumerate(node.operands):
             self._move(result, self._converted(self._compile(operand, is_guarded or position > 0), kind))
-            ends.append(self._emit(m.JUMP_UNLESS_NULL, 0, result.number))
+            ends.append(self._jump(m.JUMP_UNLESS_NULL, result))
         for end in ends:
             self._land(end)
         return result
@@ -369,7 +378,7 @@ class Compiler:
             kind = _wider(kind, other)
         return BOOL if kind == _NULL else kind
 
-    def _compare(self, operation: int, operands: list[Register], *, swapped: bool) -> Register:
+    def _compare(self, operation: int, operands: list[Operand], *, swapped: bool) -> Operand:
         left, right = self._aligned(operands[0], operands[1])
         if swapped:
             left, right = right, left
@@ -377,27 +386,27 @@ class Compiler:
             operation += _TO_FLOAT
         return self._result(operation, BOOL, left, right)
 
-    def _aligned(self, left: Register, right: Register) -> tuple[Register, Register]:
+    def _aligned(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
         kind = _wider(left.kind, right.kind)
         return self._converted(left, kind), self._converted(right, kind)
 
-    def _converted(self, register: Register, kind: Kind) -> Register:
-        if register.kind == kind:
-            return register
-        if register.kind == _NULL:
-            return Register(register.number, kind)
+    def _converted(self, operand: Operand, kind: Kind) -> Operand:
+        if operand.kind == kind:
+            return operand
+        if operand.kind == _NULL:
+            return replace(operand, kind=kind)
         if kind == FLOAT:
-            result = self._result(m.TO_F, FLOAT, register)
-            if register.kind.name == "decimal" and register.kind.detail:
-                return self._result(m.DIV_F, FLOAT, result, self._constant(10.0 ** int(register.kind.detail), FLOAT))
+            result = self._result(m.TO_F, FLOAT, operand)
+            if operand.kind.name == "decimal" and operand.kind.detail:
+                return self._result(m.DIV_F, FLOAT, result, self._constant(10.0 ** int(operand.kind.detail), FLOAT))
             return result
         if kind.name == "decimal":
-            from_scale = int(register.kind.detail or 0) if register.kind.name == "decimal" else 0
+            from_scale = int(operand.kind.detail or 0) if operand.kind.name == "decimal" else 0
             factor = self._constant(10 ** (int(kind.detail or 0) - from_scale), INT)
-            return self._result(m.MUL_I, kind, register, factor)
-        raise CannotCompileError(f"{register.kind.name} with {kind.name}")
+            return self._result(m.MUL_I, kind, operand, factor)
+        raise CannotCompileError(f"{operand.kind.name} with {kind.name}")
 
-    def _arithmetic(self, node: Call, operands: list[Register]) -> Register:
+    def _arithmetic(self, node: Call, operands: list[Operand]) -> Operand:
         left, right = operands
         name = node.function
         names = {left.kind.name, right.kind.name}
@@ -417,7 +426,7 @@ class Compiler:
             return self._result(m.MUL_I, INTERVAL, days, self._constant(86_400_000_000, INT))
         raise CannotCompileError(f"{name} of {left.kind.name} and {right.kind.name}")
 
-    def _number_arithmetic(self, node: Call, left: Register, right: Register) -> Register:
+    def _number_arithmetic(self, node: Call, left: Operand, right: Operand) -> Operand:
         name = node.function
         fails_on_zero = int("error(" in node.template)
         if name == "divide":
@@ -437,7 +446,7 @@ class Compiler:
             return self._result(operation + m.ADD_F - m.ADD_I, FLOAT, left, right, fails_on_zero)
         return self._result(operation, left.kind, left, right)
 
-    def _sign(self, name: str, operand: Register) -> Register:
+    def _sign(self, name: str, operand: Operand) -> Operand:
         if operand.kind.name not in ("int", "float", "decimal"):
             raise CannotCompileError(f"{name} of {operand.kind.name}")
         operation = m.NEG_I if name == "negate" else m.ABS_I
@@ -445,7 +454,7 @@ class Compiler:
             operation += m.ADD_F - m.ADD_I
         return self._result(operation, operand.kind, operand)
 
-    def _extreme(self, name: str, operands: list[Register]) -> Register:
+    def _extreme(self, name: str, operands: list[Operand]) -> Operand:
         kind = operands[0].kind
         for operand in operands[1:]:
             kind = _wider(kind, operand.kind)
@@ -460,18 +469,16 @@ class Compiler:
             better = self._result(less, BOOL, *pair)
             if is_strict:
                 # One NULL decides; the comparison with it is NULL and stays so.
-                missing = self._result(m.IS_NULL, BOOL, better)
-                skip = self._emit(m.JUMP_UNLESS_TRUE, 0, missing.number)
-                self._emit(m.NULL_F, result.number)
-                ends.append(self._emit(m.JUMP))
+                skip = self._jump(m.JUMP_UNLESS_TRUE, self._is_null(better))
+                self._move(result, Operand(m.NULL, 0, kind))
+                ends.append(self._jump(m.JUMP))
                 self._land(skip)
-                keep = self._emit(m.JUMP_UNLESS_TRUE, 0, better.number)
+                keep = self._jump(m.JUMP_UNLESS_TRUE, better)
                 self._move(result, operand)
                 self._land(keep)
                 continue
-            missing = self._result(m.IS_NULL, BOOL, result)
-            take = self._emit(m.JUMP_IF_TRUE, 0, missing.number)
-            keep = self._emit(m.JUMP_UNLESS_TRUE, 0, better.number)
+            take = self._jump(m.JUMP_IF_TRUE, self._is_null(result))
+            keep = self._jump(m.JUMP_UNLESS_TRUE, better)
             self._land(take)
             self._move(result, operand)
             self._land(keep)
@@ -493,14 +500,3 @@ def _wider(left: Kind, right: Kind) -> Kind:
         scales = [int(kind.detail or 0) for kind in (left, right) if kind.name == "decimal"]
         return Kind("decimal", max(scales))
     raise CannotCompileError(f"{left.name} with {right.name}")
-
-
-def _nodes(expression: Expression) -> list[Expression]:
-    found: list[Expression] = []
-    pending = [expression]
-    while pending:
-        node = pending.pop()
-        found.append(node)
-        if isinstance(node, Call):
-            pending.extend(node.operands)
-    return found

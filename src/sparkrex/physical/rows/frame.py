@@ -33,11 +33,13 @@ def hold_back(
     keep = max(first, next_start - reach_back)
     n_rows = frame.table.num_rows
     if n_rows - keep > settings.max_open_rows:
-        raise ExecutionError(
+        error = ExecutionError(
             "REX406",
             f"a match is undecided over {n_rows - keep:,} rows, more than max_open_rows = {settings.max_open_rows:,}",
             None, None, hint="raise max_open_rows, or bound the pattern with WITHIN or a quantifier",
         )
+        error.row = keep
+        raise error
     begins_here = keep == first
     # A frame with one partition may itself continue a partition that was cut before.
     state.begins = begins_here and (len(frame.offsets) > 2 or state.begins)

@@ -1,0 +1,249 @@
+"""Partitions and order of many rows by counting and radix sort, on threads.
+
+What is in order already is found by looking, and then not sorted: rows that lie as they should are not moved; where
+only the partitions are mixed, one pass puts the rows of each together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.keys import encoded, read_only
+from sparkrex.threads import spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparkrex.columns.keys import Pieces
+
+_TABLE_ENTRIES = 1 << 16
+"""A table with one entry per possible key may have so many entries, or as many as there are rows."""
+_BUCKET_ROWS = 1 << 13
+"""So many rows fit the second cache while they are sorted."""
+_SCATTER_GROUPS = 1 << 14
+"""Into more groups than this, rows are not scattered one by one: each write would miss the caches."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Groups:
+    """Keys from `low` on, in a table with one entry for each; groups are the keys that occur, by first appearance."""
+
+    keys: NDArray[np.int64]
+    low: int
+    group_key: NDArray[np.int64]
+    """The table's entry of each group."""
+    piece_counts: NDArray[np.int64]
+    """Rows per piece and table entry."""
+    n_runs: int
+    """Runs of rows with equal keys: as many as groups if the rows of each group lie together."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Rows per group."""
+        sizes: NDArray[np.int64] = self.piece_counts.sum(axis=0)[self.group_key]
+        return sizes
+
+
+def arrange_by_counting(
+    keys: NDArray[np.int64] | None, words: list[NDArray[np.int64]], n_rows: int, pieces: Pieces
+) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
+    """Order (None if the rows are in order) and partition offsets of at least two rows."""
+    word = _single_word(words, pieces)
+    survey = None if word is None else _surveyed(word, pieces)
+    if keys is None:
+        whole = np.array([0, n_rows], np.int64)
+        if word is None or survey is None or not survey.n_descents:
+            return None, whole
+        return _order_by_word(_one_group(n_rows, pieces), word, survey, whole, pieces), whole
+    groups = _grouped(keys, pieces)
+    offsets = np.concatenate(([0], np.cumsum(groups.sizes))).astype(np.int64)
+    lie_together = groups.n_runs == len(groups.group_key)
+    if word is None or survey is None or not survey.n_descents:
+        return (None if lie_together else _order_by_group(groups, offsets, pieces)), offsets
+    if lie_together and not _descents_within_runs(groups.keys, word, pieces):
+        return None, offsets
+    if len(groups.group_key) > _SCATTER_GROUPS:
+        word, survey = _joined(groups, word, survey, pieces)
+        groups, whole = _one_group(n_rows, pieces), np.array([0, n_rows], np.int64)
+        return _order_by_word(groups, word, survey, whole, pieces), offsets
+    return _order_by_word(groups, word, survey, offsets, pieces), offsets
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    low: int
+    high: int
+    n_descents: int
+    n_ascents: int
+
+
+def _surveyed(values: NDArray[np.int64], pieces: Pieces) -> _Survey:
+    from sparkrex.kernels.order import survey
+
+    values = read_only(values)
+    parts = spread(lambda begin, end: survey(values, begin, end), pieces)
+    lows, highs, descents, ascents = zip(*parts, strict=True)
+    return _Survey(int(min(lows)), int(max(highs)), int(sum(descents)), int(sum(ascents)))
+
+
+def _grouped(keys: NDArray[np.int64], pieces: Pieces) -> _Groups:
+    from sparkrex.kernels.order import count_keys
+
+    n_rows = len(keys)
+    keys = read_only(keys)
+    survey = _surveyed(keys, pieces)
+    n_runs = survey.n_ascents + survey.n_descents + 1
+    low, n_entries = survey.low, survey.high - survey.low + 1
+    if n_entries > max(n_rows, _TABLE_ENTRIES):
+        # Keys in order need no hashing: each run is a group.
+        is_monotonic = not survey.n_ascents or not survey.n_descents
+        keys = read_only(_run_numbers(keys) if is_monotonic else encoded(pa.array(keys), pieces))
+        low, n_entries = 0, n_runs if is_monotonic else int(keys.max()) + 1
+    counted = np.zeros((len(pieces), n_entries, 2), np.int64)
+    tables = dict(zip(pieces, counted, strict=True))
+    spread(lambda begin, end: count_keys(keys, low, begin, end, tables[begin, end]), pieces)
+    piece_counts = np.ascontiguousarray(counted[:, :, 0])
+    opens = np.zeros(n_rows, np.bool_)
+    is_new = np.ones(n_entries, np.bool_)
+    for counts, first_rows in zip(piece_counts, counted[:, :, 1], strict=True):
+        occurs = counts > 0
+        opens[first_rows[is_new & occurs]] = True
+        is_new &= ~occurs
+    return _Groups(keys, low, keys[np.flatnonzero(opens)] - low, piece_counts, n_runs)
+
+
+def _one_group(n_rows: int, pieces: Pieces) -> _Groups:
+    piece_counts = np.array([[end - begin] for begin, end in pieces], np.int64)
+    return _Groups(read_only(np.zeros(n_rows, np.int64)), 0, np.zeros(1, np.int64), piece_counts, 1)
+
+
+def _joined(
+    groups: _Groups, word: NDArray[np.int64], survey: _Survey, pieces: Pieces
+) -> tuple[NDArray[np.int64], _Survey]:
+    """Words that sort all rows by group and word."""
+    from sparkrex.kernels.order import join_keys
+
+    n_groups = len(groups.group_key)
+    if n_groups.bit_length() + (survey.high - survey.low).bit_length() > 63:
+        word = _ranks(word, survey, pieces)
+        survey = _surveyed(word, pieces)
+    word = read_only(word)
+    word_bits = (survey.high - survey.low).bit_length()
+    ranks = np.zeros(groups.piece_counts.shape[1], np.int64)
+    ranks[groups.group_key] = np.arange(n_groups)
+    joined = np.empty(len(word), np.int64)
+    reading = (groups.keys, groups.low, ranks, word, survey.low, word_bits)
+    spread(lambda begin, end: join_keys(*reading, begin, end, joined), pieces)
+    return joined, _Survey(0, (n_groups << word_bits) - 1, 1, 1)
+
+
+def _run_numbers(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    changes = np.zeros(len(keys), np.int64)
+    np.not_equal(keys[1:], keys[:-1], out=changes[1:], casting="unsafe")
+    return np.cumsum(changes, out=changes)
+
+
+def _descents_within_runs(keys: NDArray[np.int64], word: NDArray[np.int64], pieces: Pieces) -> bool:
+    from sparkrex.kernels.order import count_descents
+
+    word = read_only(word)
+    return any(spread(lambda begin, end: count_descents(keys, word, max(begin, 1), end), pieces))
+
+
+def _order_by_group(groups: _Groups, offsets: NDArray[np.int64], pieces: Pieces) -> NDArray[np.int64]:
+    """Rows of each group together, in input order."""
+    from sparkrex.kernels.order import scatter_rows
+
+    starts = np.zeros(groups.piece_counts.shape[1], np.int64)
+    starts[groups.group_key] = offsets[:-1]
+    places = dict(zip(pieces, _places(starts, groups.piece_counts), strict=True))
+    order = np.empty(len(groups.keys), np.int64)
+    spread(lambda begin, end: scatter_rows(groups.keys, groups.low, places[begin, end], begin, end, order), pieces)
+    return order
+
+
+def _places(starts: NDArray[np.int64], piece_counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each piece puts the first row of each entry: after those of the pieces before it."""
+    places = np.cumsum(piece_counts, axis=0)
+    places -= piece_counts
+    places += starts
+    return places
+
+
+def _order_by_word(
+    groups: _Groups, word: NDArray[np.int64], survey: _Survey, offsets: NDArray[np.int64], pieces: Pieces
+) -> NDArray[np.int64]:
+    """Rows of each group together, sorted by word."""
+    from sparkrex.kernels.order import count_buckets, scatter_words, sort_buckets
+
+    n_rows = len(word)
+    word = read_only(word)
+    group_shift, group_buckets = _bucket_layout(groups.sizes, survey.high - survey.low)
+    n_buckets = int(group_buckets.sum())
+    key_bucket = np.zeros(groups.piece_counts.shape[1], np.int64)
+    key_bucket[groups.group_key] = np.cumsum(group_buckets) - group_buckets
+    key_shift = np.zeros(len(key_bucket), np.uint64)
+    key_shift[groups.group_key] = group_shift
+    reading = (groups.keys, groups.low, word, survey.low, key_bucket, key_shift)
+    if n_buckets == len(groups.group_key):
+        piece_counts = groups.piece_counts[:, groups.group_key]
+        bucket_offsets = offsets
+    else:
+        piece_counts = np.zeros((len(pieces), n_buckets), np.int64)
+        tables = dict(zip(pieces, piece_counts, strict=True))
+        spread(lambda begin, end: count_buckets(*reading, begin, end, tables[begin, end]), pieces)
+        bucket_offsets = np.concatenate(([0], np.cumsum(piece_counts.sum(axis=0)))).astype(np.int64)
+    places = dict(zip(pieces, _places(bucket_offsets[:-1], piece_counts), strict=True))
+    pairs = np.empty((n_rows, 2), np.int64)
+    spread(lambda begin, end: scatter_words(*reading, places[begin, end], begin, end, pairs), pieces)
+    order = np.empty(n_rows, np.int64)
+    cuts = np.searchsorted(bucket_offsets, [end for _, end in pieces]).tolist()
+    bucket_pieces = list(zip([0, *cuts[:-1]], cuts, strict=True))
+    spread(lambda first, last: sort_buckets(bucket_offsets, first, last, pairs, order), bucket_pieces)
+    return order
+
+
+def _bucket_layout(sizes: NDArray[np.int64], word_range: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """How far each group shifts words to get a bucket's number, and how many buckets that gives it."""
+    parts = sizes // _BUCKET_ROWS
+    # A group that is not much larger than a bucket is one.
+    leading_bits = np.where(parts < 4, 0, np.ceil(np.log2(np.maximum(parts, 1)))).astype(np.int64)
+    shift = np.clip(word_range.bit_length() - leading_bits, 0, 63).astype(np.uint64)
+    return shift, ((np.uint64(word_range) >> shift) + np.uint64(1)).astype(np.int64)
+
+
+def _single_word(words: list[NDArray[np.int64]], pieces: Pieces) -> NDArray[np.int64] | None:
+    """One word that ascends as these do, one after the other."""
+    if len(words) <= 1:
+        return words[0] if words else None
+    surveys = [_surveyed(word, pieces) for word in words]
+    if sum((survey.high - survey.low).bit_length() for survey in surveys) > 63:
+        # Ranks are below the number of rows, so any two fit; more than two are joined two at a time.
+        last = _ranks(words[-1], surveys[-1], pieces)
+        if len(words) == 2:
+            words = [_ranks(words[0], surveys[0], pieces), last]
+        else:
+            words = [*words[:-2], _single_word([words[-2], last], pieces)]  # type: ignore[list-item]
+        return _single_word(words, pieces)
+    result = np.zeros(len(words[0]), np.int64)
+
+    def join(begin: int, end: int) -> None:
+        for word, survey in zip(words, surveys, strict=True):
+            result[begin:end] <<= (survey.high - survey.low).bit_length()
+            result[begin:end] |= word[begin:end] - survey.low
+
+    spread(join, pieces)
+    return result
+
+
+def _ranks(word: NDArray[np.int64], survey: _Survey, pieces: Pieces) -> NDArray[np.int64]:
+    """Dense ranks of one word."""
+    whole = np.array([0, len(word)], np.int64)
+    order = _order_by_word(_one_group(len(word), pieces), word, survey, whole, pieces)
+    ranks = np.empty(len(word), np.int64)
+    ranks[order] = _run_numbers(word[order])
+    return ranks

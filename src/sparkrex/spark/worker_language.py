@@ -1,0 +1,91 @@
+"""What Spark's workers evaluate, and the refusal of everything else.
+
+Workers combine rows of the match with the engine and DuckDB. Only what has Spark's value there is let through:
+`tests/spark/test_worker_functions.py` compares every function listed here with Spark's own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sparkrex.errors import UnsupportedError
+from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Literal, walk
+
+if TYPE_CHECKING:
+    from sparkrex.ir.plan import MatchRecognize
+
+# Operators, and what the engine itself computes.
+_OPERATORS = {
+    "add", "subtract", "multiply", "divide", "integer_divide", "modulo", "negate", "abs", "eq", "ne", "lt", "le", "gt",
+    "ge", "is_distinct_from", "is_not_distinct_from", "between", "in", "and", "or", "not", "is_null", "is_true",
+    "is_false", "case", "coalesce", "nullif", "greatest", "least", "greatest_strict", "least_strict", "like", "ilike",
+    "dpipe", "concat", "interval", "struct_field", "or_empty", "bitwiseand", "bitwiseor", "bitwisexor", "bitwisenot",
+}
+_FUNCTIONS = {
+    "lower", "upper", "length", "trim", "pad", "left", "right", "replace", "translate", "reverse", "repeat", "concatws",
+    "contains", "startswith", "endswith", "strposition", "ascii", "initcap", "md5", "sha2",
+    "round", "sqrt", "pow", "safedivide",
+    "year", "month", "day", "dayofmonth", "dayofyear", "weekofyear", "quarter", "hour", "minute", "second", "lastday",
+    "tsordstodate", "tsordsadd", "addmonths", "datediff", "timestampdiff", "timestamptrunc",
+    "arraysize", "cardinality", "arraymax", "arrayslice", "arraysort",
+}
+# Casts to other types are compared with Spark's nowhere, or known to differ.
+_CASTS = {"DOUBLE", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "TEXT"}
+_AGGREGATES = {
+    "count", "sum", "avg", "min", "max", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "array_agg", "string_agg",
+    "map_agg", "min_by", "max_by", "bool_and", "bool_or", "count_if", "median", "covar_pop", "covarpop", "covarsamp",
+    "covar_samp", "percentile", "bitwiseandagg", "bitwiseoragg", "bitwisexoragg",
+}
+
+
+def is_known_to_workers(expression: Expression) -> bool:
+    """Whether the workers evaluate every function in it as Spark does."""
+    return all(_is_known(node) for node in walk(expression) if isinstance(node, Call | Aggregate))
+
+
+def _is_known(node: Call | Aggregate) -> bool:
+    if isinstance(node, Aggregate):
+        return node.function in _AGGREGATES
+    match node:
+        case Call("cast" | "try_cast", (_, Literal(kind))):
+            return str(kind) in _CASTS or str(kind).startswith("DECIMAL")
+        case Call("substring", (_, Literal(start), *_)):
+            return bool(start != 0)  # Spark counts from 0 as from 1
+        case _:
+            return node.function in _OPERATORS or node.function in _FUNCTIONS
+
+
+def refuse_worker_calls(plan: MatchRecognize) -> None:
+    """Refuse what the workers would evaluate otherwise than Spark does, or not at all.
+
+    What speaks of one row gets here only behind a condition on another row, and only if it can fail. In dialect duckdb
+    nothing is refused: there DuckDB's value is the right one.
+    """
+    if plan.dialect == "duckdb":
+        return
+    expressions = [*(m.expression for m in plan.measures), *(d.condition for d in plan.definitions)]
+    for node in (node for expression in expressions for node in walk(expression)):
+        if not isinstance(node, Call | Aggregate) or _is_known(node):
+            continue
+        name = _written_name(node, plan)
+        targets = {part.target for part in walk(node) if isinstance(part, ColumnAt)}
+        message = f"{name} over several rows of the match is not supported on Spark yet"
+        if isinstance(node, Aggregate):
+            message = f"the aggregate {name} is not supported on Spark yet"
+        elif len(targets) == 1:
+            message = f"{name} can fail, and the condition in front of it reads another row: Spark cannot evaluate it"
+        raise UnsupportedError(
+            "REX301", message, plan.source, node.span or plan.span,
+            hint="Spark evaluates what speaks of one row: project it in a subquery, "
+            "FROM (SELECT *, ... AS x FROM t) MATCH_RECOGNIZE (...)",
+        )
+
+
+def _written_name(node: Call | Aggregate, plan: MatchRecognize) -> str:
+    """The function as the user wrote it."""
+    if node.span is None:
+        return node.function
+    text = plan.source.text[node.span.start : node.span.end]
+    found = re.match(r"\s*(\w+)\s*\(", text)
+    return found[1] if found else text

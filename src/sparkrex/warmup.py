@@ -1,0 +1,153 @@
+"""Small queries that between them call every kernel as any query would, so that all compiled code is on disk.
+
+A kernel is compiled once for every combination of argument types. These follow from the types and the order of keys,
+the types of aggregated columns, NULLs, and the matcher; the number of rows decides whether kernels and threads are used
+at all. `tests/cli/test_warmup.py` holds the golden cases and the benchmark against this list.
+"""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.api import sql
+from sparkrex.config import Settings
+from sparkrex.errors import AnalysisError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MEDIUM, MANY = 3_000, 150_000
+"""More rows than plain Python walks; more than one thread is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One query of the warm-up."""
+
+    name: str
+    clause: str
+    table: pa.Table
+    settings: Settings
+
+    def run(self) -> None:
+        """Run it. A matcher that was asked for by name may refuse."""
+        try:
+            sql(f"SELECT * FROM t MATCH_RECOGNIZE ({self.clause})", t=self.table, settings=self.settings)
+        except (AnalysisError, UnsupportedError):
+            if self.settings.matcher is None:
+                raise
+
+
+def steps() -> Iterator[Step]:
+    """All queries of the warm-up."""
+    rows = _rows(MEDIUM)
+    for name, clause in _CLAUSES.items():
+        for matcher in (None, "automaton", "backtrack"):
+            for chunk_rows in (None, MEDIUM // 2 + 1):
+                where = f"{matcher or 'any matcher'}{', in chunks' if chunk_rows else ''}"
+                yield Step(f"{name}, {where}", clause, rows, Settings(matcher=matcher, chunk_rows=chunk_rows))
+    threaded = Settings(threads=2)
+    many = _rows(MANY)
+    shuffled = many.take(pa.array(np.random.default_rng(1).permutation(MANY)))
+    for order in ("in order", "shuffled"):
+        table = many if order == "in order" else shuffled
+        for key in _KEYS:
+            yield Step(f"partition by {key or 'nothing'}, {order}", _ordered(key, "ts"), table, threaded)
+        for time in _ORDERS:
+            yield Step(f"order by {time}, {order}", _ordered("few", time), table, threaded)
+            yield Step(f"order by {time}, {order}, one partition", _ordered("", time), table, threaded)
+        for name, clause in _CLAUSES.items():
+            yield Step(f"{name}, {order}", clause, table, threaded)
+
+
+_BEGIN = "PARTITION BY few ORDER BY ts"
+_V = "PATTERN (STRT DOWN+ UP+) DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"
+_NUMBERS = ("price", "small", "volume", "gaps", "money", "flag_number")
+_AGGREGATES = ", ".join(
+    f"{mode} {function}(UP.{column}) AS {mode}_{function}_{column}"
+    for mode in ("RUNNING", "FINAL") for function in ("sum", "avg", "min", "max", "count") for column in _NUMBERS
+)
+_NAVIGATION = (
+    "FINAL LAST(UP.price) AS a, RUNNING LAST(UP.price, 1) AS b, FIRST(DOWN.gaps) AS c, FINAL FIRST(gaps, 1) AS d, "
+    "PREV(FIRST(UP.price), 2) AS e, NEXT(LAST(DOWN.word)) AS f, CLASSIFIER() AS g, MATCH_NUMBER() AS h, "
+    "LAST(word) AS i"
+)
+_CLAUSES = {
+    "no measures": f"{_BEGIN} {_V}",
+    "aggregates per match": f"{_BEGIN} MEASURES {_AGGREGATES} ONE ROW PER MATCH {_V}",
+    "aggregates per row": f"{_BEGIN} MEASURES {_AGGREGATES} ALL ROWS PER MATCH {_V}",
+    "other aggregates": f"{_BEGIN} MEASURES stddev(UP.price) AS s, count(*) AS n, min(UP.word) AS w, "
+    f"max(UP.day) AS d, array_agg(UP.price) AS l, min_by(UP.price, UP.volume) AS m {_V}",
+    "navigation per match": f"{_BEGIN} MEASURES {_NAVIGATION} ONE ROW PER MATCH {_V}",
+    "navigation per row": f"{_BEGIN} MEASURES {_NAVIGATION} ALL ROWS PER MATCH {_V}",
+    "unmatched rows": f"{_BEGIN} MEASURES {_NAVIGATION} ALL ROWS PER MATCH WITH UNMATCHED ROWS {_V}",
+    "skip to next row": f"{_BEGIN} MEASURES LAST(UP.ts) AS x AFTER MATCH SKIP TO NEXT ROW {_V}",
+    "skip to a variable": f"{_BEGIN} MEASURES LAST(UP.ts) AS x AFTER MATCH SKIP TO LAST UP {_V}",
+    "empty matches": f"{_BEGIN} MEASURES count(*) AS n ALL ROWS PER MATCH PATTERN (A*) DEFINE A AS price > 50",
+    "alternation": f"{_BEGIN} MEASURES CLASSIFIER() AS c PATTERN ((A | B){{2,3}}? C) "
+    "DEFINE A AS price > 60, B AS volume < 100, C AS word = 'd'",
+    "permutation": f"{_BEGIN} PATTERN (PERMUTE(A, B, C)) DEFINE A AS price > 60, B AS volume < 100, C AS gaps > 3",
+    "exclusion and anchors": f"{_BEGIN} ALL ROWS PER MATCH PATTERN (^ A {{- B+ -}} C) "
+    "DEFINE B AS price > 10, C AS price < 90",
+    "running average": f"{_BEGIN} MEASURES count(A.*) AS n PATTERN (A+ B) "
+    "DEFINE A AS price >= avg(A.price), B AS volume < 100",
+    "running sum of integers": f"{_BEGIN} MEASURES count(*) AS n PATTERN (A+) DEFINE A AS sum(A.volume) < 4000",
+    "first row's value": f"{_BEGIN} MEASURES LAST(B.ts) AS x PATTERN (A B+) "
+    "DEFINE B AS B.price > A.price AND B.gaps IS NOT NULL AND B.word <> FIRST(A.word)",
+    "within": f"{_BEGIN} MEASURES LAST(B.ts) AS x PATTERN (A B+? C) "
+    "DEFINE C AS C.ts - A.ts <= 20 AND LAST(B.price, 1) < C.price",
+}
+_KEYS = ("", "few", "small", "many", "sparse", "word", "long_word", "coded", "gaps", "price", "day", "few, word")
+_ORDERS = ("ts", "at", "price", "day", "small", "gaps", "word", "money", "ts DESC", "gaps DESC NULLS LAST", "few, ts")
+
+
+def _ordered(key: str, order: str) -> str:
+    partition = f"PARTITION BY {key} " if key else ""
+    return f"{partition}ORDER BY {order} MEASURES count(*) AS n PATTERN (A B*) DEFINE B AS price < PREV(price)"
+
+
+def _rows(n_rows: int) -> pa.Table:
+    """Rows in the order of `few`, then `ts`, with columns of the usual types."""
+    random = np.random.default_rng(0)
+    numbers = np.arange(n_rows)
+    volume = random.integers(0, 1000, n_rows)
+    words = pa.array(["a", "b", "c", "d"]).take(pa.array(volume % 4))
+    columns: dict[str, Any] = {
+        "few": numbers * 10 // n_rows,
+        "ts": numbers,
+        "at": pa.array(numbers * 1_000_000).cast(pa.timestamp("us")),
+        "day": pa.array((numbers % 1000).astype(np.int32)).cast(pa.date32()),
+        "price": random.random(n_rows) * 100,
+        "volume": volume,
+        "small": (numbers % 100).astype(np.int32),
+        "many": numbers // 3,
+        "sparse": (numbers // 10) * 1_000_003_000_007,
+        "gaps": pa.array(volume, mask=volume % 7 == 0),
+        "money": pa.array(volume.astype(np.int32)).cast(pa.decimal128(10, 0)).cast(pa.decimal128(12, 2)),
+        "flag_number": (volume % 2).astype(np.int64),
+        "word": words,
+        "long_word": pa.array([f"a word of some length {number // 10}" for number in range(n_rows)]),
+        "coded": words.dictionary_encode(),
+    }
+    return pa.table(columns)
+
+
+def compiled_kernels() -> list[Any]:
+    """Every kernel that this process has called from Python, as Numba's dispatcher."""
+    from numba.core.dispatcher import Dispatcher
+
+    return [
+        found for found in gc.get_objects()
+        if isinstance(found, Dispatcher) and found.signatures
+        and found.py_func.__module__.startswith("sparkrex.kernels")
+    ]
+
+
+def cache_folders() -> list[str]:
+    """Where the compiled code lies."""
+    return sorted({kernel.stats.cache_path for kernel in compiled_kernels() if kernel.stats.cache_path is not None})

@@ -1,0 +1,1 @@
+"""Columns against plain Python."""

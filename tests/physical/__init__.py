@@ -1,0 +1,1 @@
+"""Parts of matchers, each compared with a plainer way to the same answer."""
