@@ -219,7 +219,7 @@ def find_matches(plan: MatchRecognize, table: pa.Table, arrangement: Arrangement
     read = table.select([name for name in table.column_names if name in used])
     if not used:
         read = pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
-    columns = Columns(read, arrangement.offsets, arrangement.order, arrangement.kept)
+    columns = Columns(read, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
     return choice.matcher.feed(choice.matcher.open(), columns, opens=True, closes=True)
 
 

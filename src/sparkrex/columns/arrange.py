@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sparkrex.columns.counting import Scatter
+
 _PIECE_ROWS = 1 << 16
 """Fewer rows are not worth a thread."""
 
@@ -41,12 +43,14 @@ class Arrangement:
     """`order[i]` is the input row at position i, None if the input is in order already; `offsets` cut partitions.
 
     `kept` has columns that somebody has put in order, by name: numbers of 64 bits without NULLs, for others to read.
+    `scatter` puts such numbers in order faster than reading them by `order`, where it is known.
     """
 
     order: NDArray[np.int64] | None
     offsets: NDArray[np.int64]
     n_rows: int
     kept: dict[str, NDArray[Any]] = field(default_factory=dict)
+    scatter: Scatter | None = None
 
     def input_rows(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Input rows at these positions."""
@@ -67,9 +71,11 @@ def arrange(
     words = [
         word for key in order_by for word in order_words(key.values, key.is_descending, key.nulls_first, pieces)
     ]
-    few = n_rows <= key_columns.FEW_ROWS
-    order, offsets = _arrange_few(keys, words, n_rows) if few else arrange_by_counting(keys, words, n_rows, pieces)
-    return Arrangement(order, offsets, n_rows)
+    if n_rows <= key_columns.FEW_ROWS:
+        order, offsets = _arrange_few(keys, words, n_rows)
+        return Arrangement(order, offsets, n_rows)
+    counted = arrange_by_counting(keys, words, n_rows, pieces)
+    return Arrangement(counted.order, counted.offsets, n_rows, scatter=counted.scatter)
 
 
 def key_codes(values: pa.ChunkedArray) -> NDArray[np.int64]:

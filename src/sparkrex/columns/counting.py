@@ -7,7 +7,7 @@ only the partitions are mixed, one pass puts the rows of each together.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -48,29 +48,66 @@ class _Groups:
         return sizes
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Scatter:
+    """How rows in order but for their groups were put together, to do the same to the columns."""
+
+    groups: _Groups
+    places: NDArray[np.int64]
+    """Where each piece puts its first row of each key."""
+    pieces: Pieces
+
+    def put(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of 64 bits in order."""
+        from sparkrex.kernels.order import scatter_values
+
+        source = read_only(values).view(np.int64)
+        ordered = np.empty(len(values), np.int64)
+        places = dict(zip(self.pieces, self.places.copy(), strict=True))
+        keys, low = self.groups.keys, self.groups.low
+        spread(
+            lambda begin, end: scatter_values(keys, low, places[begin, end], begin, end, source, ordered), self.pieces
+        )
+        return ordered.view(values.dtype)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Counted:
+    """Order (None if the rows are in order), partition offsets, and the scatter that made the order, if one did."""
+
+    order: NDArray[np.int64] | None
+    offsets: NDArray[np.int64]
+    scatter: Scatter | None = None
+
+
 def arrange_by_counting(
     keys: NDArray[np.int64] | None, words: list[NDArray[np.int64]], n_rows: int, pieces: Pieces
-) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
-    """Order (None if the rows are in order) and partition offsets of at least two rows."""
+) -> Counted:
+    """Order and partition offsets of at least two rows."""
     word = _single_word(words, pieces)
     survey = None if word is None else _surveyed(word, pieces)
     if keys is None:
         whole = np.array([0, n_rows], np.int64)
         if word is None or survey is None or not survey.n_descents:
-            return None, whole
-        return _order_by_word(_one_group(n_rows, pieces), word, survey, whole, pieces), whole
+            return Counted(None, whole)
+        return Counted(_order_by_word(_one_group(n_rows, pieces), word, survey, whole, pieces), whole)
     groups = _grouped(keys, pieces)
     offsets = np.concatenate(([0], np.cumsum(groups.sizes))).astype(np.int64)
     lie_together = groups.n_runs == len(groups.group_key)
     if word is None or survey is None or not survey.n_descents:
-        return (None if lie_together else _order_by_group(groups, offsets, pieces)), offsets
+        if lie_together:
+            return Counted(None, offsets)
+        scatter = _scatter(groups, offsets, pieces)
+        # Into many groups writes miss the caches as reads do.
+        is_worth_it = len(groups.group_key) <= _SCATTER_GROUPS
+        return Counted(_order_by_group(scatter), offsets, scatter if is_worth_it else None)
     if lie_together and not _descents_within_runs(groups.keys, word, pieces):
-        return None, offsets
+        return Counted(None, offsets)
     if len(groups.group_key) > _SCATTER_GROUPS:
         word, survey = _joined(groups, word, survey, pieces)
         groups, whole = _one_group(n_rows, pieces), np.array([0, n_rows], np.int64)
-        return _order_by_word(groups, word, survey, whole, pieces), offsets
-    return _order_by_word(groups, word, survey, offsets, pieces), offsets
+        return Counted(_order_by_word(groups, word, survey, whole, pieces), offsets)
+    return Counted(_order_by_word(groups, word, survey, offsets, pieces), offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +191,20 @@ def _descents_within_runs(keys: NDArray[np.int64], word: NDArray[np.int64], piec
     return any(spread(lambda begin, end: count_descents(keys, word, max(begin, 1), end), pieces))
 
 
-def _order_by_group(groups: _Groups, offsets: NDArray[np.int64], pieces: Pieces) -> NDArray[np.int64]:
+def _scatter(groups: _Groups, offsets: NDArray[np.int64], pieces: Pieces) -> Scatter:
+    starts = np.zeros(groups.piece_counts.shape[1], np.int64)
+    starts[groups.group_key] = offsets[:-1]
+    return Scatter(groups, _places(starts, groups.piece_counts), pieces)
+
+
+def _order_by_group(scatter: Scatter) -> NDArray[np.int64]:
     """Rows of each group together, in input order."""
     from sparkrex.kernels.order import scatter_rows
 
-    starts = np.zeros(groups.piece_counts.shape[1], np.int64)
-    starts[groups.group_key] = offsets[:-1]
-    places = dict(zip(pieces, _places(starts, groups.piece_counts), strict=True))
-    order = np.empty(len(groups.keys), np.int64)
-    spread(lambda begin, end: scatter_rows(groups.keys, groups.low, places[begin, end], begin, end, order), pieces)
+    keys, low = scatter.groups.keys, scatter.groups.low
+    places = dict(zip(scatter.pieces, scatter.places.copy(), strict=True))
+    order = np.empty(len(keys), np.int64)
+    spread(lambda begin, end: scatter_rows(keys, low, places[begin, end], begin, end, order), scatter.pieces)
     return order
 
 

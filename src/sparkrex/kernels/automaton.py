@@ -163,18 +163,17 @@ def walk(states, offsets, opens, closes, limit, first_start, first_number, steps
 
 
 @njit(cache=True, nogil=True)
-def walk_past(states, offsets, opens, moves, n_positions, entry, first_entry, labels, starts, ends, numbers,
-              label_offsets):
+def walk_past(states, offsets, opens, moves, n_positions, entry, first_entry, labels, ends, numbers, label_offsets):
     """The same for SKIP PAST LAST ROW where no match is empty and every partition ends: one look-up a row, no branches.
 
     A match that ends before a row and the one that starts at that row are one move (see `physical.rows.viability`).
+    Where a match starts follows from its end and its length.
 
     Parameters
     ----------
-    moves : int32, state * n_positions + position to
-        next position << 18 | starts << 17 | ended << 16 | mapped << 15 | label
+    moves : int32, state * n_positions + position to next position << 17 | ended << 16 | mapped << 15 | label
     labels : int16, as many as rows, or none if they are not wanted
-    starts, ends, numbers : int64, as many as rows and one more; label_offsets : int64, two more
+    ends, numbers : int64, as many as rows and one more; label_offsets : int64, two more
 
     Returns
     -------
@@ -185,24 +184,19 @@ def walk_past(states, offsets, opens, moves, n_positions, entry, first_entry, la
     n_labels = np.int64(0)
     label_offsets[0] = 0
     for partition in range(offsets.shape[0] - 1):
-        low = offsets[partition]
         high = offsets[partition + 1]
         position = np.int64(first_entry if partition > 0 or opens else entry)
         first_match = n_matches
-        start = low
-        for row in range(low, high):
+        for row in range(offsets[partition], high):
             move = np.int64(moves[states[row] * n_positions + position])
-            starts[n_matches] = start
             ends[n_matches] = row
             label_offsets[n_matches + 1] = n_labels
             n_matches += (move >> 16) & 1
-            start = row if (move >> 17) & 1 else start
             if wants_labels:
                 labels[n_labels] = move & 0x7FFF
             n_labels += (move >> 15) & 1
-            position = move >> 18
+            position = move >> 17
         if position != entry and position != first_entry:
-            starts[n_matches] = start
             ends[n_matches] = high
             label_offsets[n_matches + 1] = n_labels
             n_matches += 1

@@ -114,6 +114,25 @@ def scatter_rows(keys, low, places, begin, end, order):
 
 
 @njit(cache=True, nogil=True)
+def scatter_values(keys, low, places, begin, end, values, ordered):
+    """Put the values of the rows [begin, end) where `scatter_rows` puts their numbers.
+
+    Cheaper than reading them in that order: reads are in sequence, and writes to each group are.
+
+    Parameters
+    ----------
+    keys, low, places : as for `scatter_rows`
+    values : int64 per row
+    ordered : int64 per row, filled
+    """
+    for i in range(begin, end):
+        key = keys[i] - low
+        place = places[key]
+        places[key] = place + 1
+        ordered[place] = values[i]
+
+
+@njit(cache=True, nogil=True)
 def count_buckets(keys, key_low, words, word_low, key_bucket, key_shift, begin, end, counts):
     """Count the rows of [begin, end) per bucket.
 

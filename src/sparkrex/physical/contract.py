@@ -17,6 +17,8 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sparkrex.columns.counting import Scatter
+
 FORMAT_VERSION = 1
 
 
@@ -26,13 +28,15 @@ class Columns:
 
     `order[i]` is the table's row at position i, None if the table is in order. A column is put in order when it is
     asked for: what is cheaper to compute in input order, as a comparison of strings, is computed there. `kept` is
-    where numbers that were put in order are left for others (see `columns.arrange.Arrangement`).
+    where numbers that were put in order are left for others, `scatter` a faster way to put them there (see
+    `columns.arrange.Arrangement`).
     """
 
     table: pa.Table
     offsets: NDArray[np.int64]
     order: NDArray[np.int64] | None = None
     kept: dict[str, NDArray[Any]] = field(default_factory=dict)
+    scatter: Scatter | None = None
 
     @property
     def n_rows(self) -> int:

@@ -51,12 +51,14 @@ class AutomatonMatcher:
         self.wants_labels = wants_labels or self.skip_mode >= kernel.TO_FIRST
         variables = backtrack.program.variables
         self.skip_member = np.array([name in self.plan.skip.variables for name in variables] or [False], np.bool_)
-        # Variables with the same condition share a bit.
+        # Variables with the same condition share a bit, and it is tested once.
         conditions = {c.variable: c.row for c in backtrack.conditions if c.row is not None}
-        distinct = {condition: bit for bit, condition in enumerate(dict.fromkeys(conditions.values()))}
-        self.bit_of = {name: distinct[condition] for name, condition in conditions.items()}
+        bits = {condition: bit for bit, condition in enumerate(dict.fromkeys(conditions.values()))}
+        self.bit_of = {name: bits[condition] for name, condition in conditions.items()}
+        self.tested = list({c.row: c for c in reversed(backtrack.conditions) if c.row is not None}.values())
+        self.tested.sort(key=lambda condition: self.bit_of[condition.variable])
         self.viability: Viability | None = None
-        self.refused = self._refusal(len(distinct))
+        self.refused = self._refusal(len(bits))
 
     def _refusal(self, n_conditions: int) -> str | None:
         context = [condition.variable for condition in self.backtrack.conditions if condition.context is not None]
@@ -81,8 +83,7 @@ class AutomatonMatcher:
     def describe(self) -> list[str]:
         """The automaton's size."""
         assert self.viability is not None  # else it refused
-        n_bits = len(set(self.bit_of.values()))
-        lines = [f"automaton of {len(self.viability.matches)} pattern states over {n_bits} conditions"]
+        lines = [f"automaton of {len(self.viability.matches)} pattern states over {len(self.tested)} conditions"]
         if self.viability.n_states:
             lines.append(f"{self.viability.n_states} sets of states and {len(self.viability.symbols)} symbols seen")
         return [*lines, "labels of matched rows " + ("kept" if self.wants_labels else "not needed")]
@@ -97,13 +98,7 @@ class AutomatonMatcher:
     def _feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
         frame = frame_of(state, columns, opens=opens)
         threads = self.settings.thread_count()
-        numbers, bitmaps = evaluate_bitmaps(
-            self.backtrack.conditions, frame, self.backtrack.evaluator, self.plan.source, threads
-        )
-        line_of = {self.bit_of[name]: number for name, number in numbers.items()}
-        chosen = [line_of[bit] for bit in sorted(line_of)]
-        if chosen != list(range(len(bitmaps))):
-            bitmaps = bitmaps[chosen]
+        _, bitmaps = evaluate_bitmaps(self.tested, frame, self.backtrack.evaluator, self.plan.source, threads)
         pieces = _pieces(frame.offsets, threads)
         if not pieces:
             return Matches.none()
@@ -157,15 +152,14 @@ class AutomatonMatcher:
         assert viability is not None  # else it refused
         n_rows = len(states)
         labels = np.empty(n_rows if self.wants_labels else 0, np.int16)
-        starts, ends, numbers = (np.empty(n_rows + 1, np.int64) for _ in range(3))
+        ends, numbers = np.empty(n_rows + 1, np.int64), np.empty(n_rows + 1, np.int64)
         label_offsets = np.empty(n_rows + 2, np.int64)
         n_matches, n_labels = walk_past(
             states, offsets, opens, viability.moves(), viability.n_positions, viability.entry, viability.first_entry,
-            labels, starts, ends, numbers, label_offsets,
+            labels, ends, numbers, label_offsets,
         )
-        return Matches(
-            starts[:n_matches], ends[:n_matches], numbers[:n_matches], labels[:n_labels], label_offsets[: n_matches + 1]
-        )
+        ends, label_offsets = ends[:n_matches], label_offsets[: n_matches + 1]
+        return Matches(ends - np.diff(label_offsets), ends, numbers[:n_matches], labels[:n_labels], label_offsets)
 
     def _look_back(self, rows: Any, offsets: Any, first_start: int, is_closed: bool, limit: int) -> None:
         """Turn symbols into states, adding the transitions that are met for the first time."""

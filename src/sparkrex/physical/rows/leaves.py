@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sparkrex.columns.counting import Scatter
+
 _MANY_LITERALS = 5
 """If the tests of one column compare it with so many literals, its strings are coded once and the codes are tested."""
 _COMPARISONS = {
@@ -170,12 +172,15 @@ def _numpy_type(type_: pa.DataType) -> np.dtype[Any]:
 class Ordering:
     """Puts arrays in the order of the rows."""
 
-    def __init__(self, order: NDArray[Any] | None, threads: int) -> None:
+    def __init__(self, order: NDArray[Any] | None, threads: int, scatter: Scatter | None = None) -> None:
         self.order = order
         self.threads = threads
+        self.scatter = scatter
 
     def put(self, array: NDArray[Any]) -> NDArray[Any]:
         """The array in order."""
+        if self.scatter is not None and array.dtype.itemsize == 8:
+            return self.scatter.put(array)
         return put_in_order(array, self.order, self.threads)
 
     def leaf(self, data: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Leaf:

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from sparkrex.physical.rows.viability import Viability
 
 MOST_BITS = 63
+_BITS_OF_A_SYMBOL = 8
+"""Up to so many bits, every combination is a symbol, numbered as its bits are."""
 _BITS_OF_A_TABLE = 16
+_BLOCK = 1 << 16
+"""Rows whose bits stay in the cache while they are put together."""
 
 
 def symbols_of(bitmaps: NDArray[np.uint8], viability: Viability) -> NDArray[np.uint16]:
@@ -20,21 +24,17 @@ def symbols_of(bitmaps: NDArray[np.uint8], viability: Viability) -> NDArray[np.u
     n_bits, n_rows = bitmaps.shape
     if n_bits > _BITS_OF_A_TABLE:
         return _by_sorting(bitmaps, viability)
-    bits: NDArray[Any] = np.zeros(n_rows, np.uint16)
-    if n_bits <= 8:
-        narrow = np.zeros(n_rows, np.uint8)
+    bits = np.empty(n_rows, np.uint16)
+    narrow: Any = np.uint8 if n_bits <= 8 else np.uint16
+    for begin in range(0, n_rows, _BLOCK):
+        here = np.zeros(min(_BLOCK, n_rows - begin), narrow)
         for bit in range(n_bits):
-            np.bitwise_or(narrow, bitmaps[bit] << np.uint8(bit), out=narrow)
-        bits[:] = narrow
-    else:
-        for bit in range(n_bits):
-            np.bitwise_or(bits, bitmaps[bit].astype(np.uint16) << np.uint16(bit), out=bits)
-    if n_bits <= 3:
-        # As many symbols as the smallest table holds anyway.
+            here |= bitmaps[bit, begin : begin + _BLOCK].astype(narrow, copy=False) << narrow(bit)
+        bits[begin : begin + _BLOCK] = here
+    if n_bits <= _BITS_OF_A_SYMBOL:
         for pattern in range(1 << n_bits):
             viability.symbol(pattern)
-        if viability.symbols == list(range(1 << n_bits)):
-            return bits
+        return bits
     present = np.flatnonzero(np.bincount(bits, minlength=1 << n_bits))
     number = np.zeros(1 << n_bits, np.uint16)
     number[present] = [viability.symbol(int(pattern)) for pattern in present]

@@ -123,7 +123,7 @@ class VectorisedBatch:
 
     def _leaves(self, used: set[int]) -> list[Leaf]:
         """All leaves that are used, loaded and put in order; the others stay empty."""
-        ordering = Ordering(self.columns.order, self.threads)
+        ordering = Ordering(self.columns.order, self.threads, self.columns.scatter)
         keys = list(self.compiler.leaves)
         leaves = [Leaf(np.empty(0, np.bool_), None)] * len(keys)
         coded = [number for number in used if keys[number].form == "codes"]

@@ -157,11 +157,9 @@ class Viability:
         taken = np.where(has_ended, steps[:, self.entry : self.entry + 1], steps)
         is_mapped = taken >= 0
         following = np.where(is_mapped, taken >> 15, self.entry)
-        flags = ((has_ended | at_entry) & is_mapped) << 2 | has_ended.astype(np.int32) << 1 | is_mapped
-        moves: NDArray[np.int32] = (following << 18 | flags << 15 | np.where(is_mapped, taken & 0x7FFF, 0)).astype(
-            np.int32
-        )
-        return moves.reshape(-1)
+        flags = has_ended.astype(np.int32) << 1 | is_mapped
+        moves: NDArray[np.int32] = following << 17 | flags << 15 | np.where(is_mapped, taken & 0x7FFF, 0)
+        return moves.astype(np.int32).reshape(-1)
 
     def _make_room(self, n_states: int, shift: int) -> None:
         """Larger tables. Kernels at work keep the old ones, miss what is new there and come back for it."""
