@@ -64,6 +64,13 @@ def test_runs_that_do_not_overlap(tmp_path: Path) -> None:
     assert pa.Table.from_batches(found).equals(table)
 
 
+def test_a_column_is_sorted_by_twice(tmp_path: Path) -> None:
+    table = pa.table({"k": [number % 7 for number in range(100)], "ts": range(100)})
+    by = [SortColumn("k"), SortColumn("k", is_descending=True), SortColumn("ts")]
+    found = _sorted(table.to_batches(max_chunksize=10), by, Sizes(100, 100, 100, 4, 3), tmp_path)
+    assert pa.Table.from_batches(found).equals(table.sort_by([("k", "ascending"), ("ts", "ascending")]))
+
+
 def test_no_rows(tmp_path: Path) -> None:
     empty = pa.schema([("ts", pa.int64())]).empty_table()
     assert _sorted(empty.to_batches(), [SortColumn("ts")], Sizes.within(1), tmp_path) == []

@@ -177,7 +177,8 @@ def _ripe(runs: Sequence[_Run], by: Sequence[SortColumn]) -> list[int]:
     """
     lengths = np.array([run.block.num_rows for run in runs])
     ends = np.cumsum(lengths)
-    keys = pa.concat_tables([run.block.select([key.name for key in by]) for run in runs]).combine_chunks()
+    names = list(dict.fromkeys(key.name for key in by))  # PARTITION BY k ORDER BY k names a column twice
+    keys = pa.concat_tables([run.block.select(names) for run in runs]).combine_chunks()
 
     def ranks(rows: NDArray[np.int64]) -> NDArray[np.int64]:
         order = _order(keys.take(wrap(rows)), by)
