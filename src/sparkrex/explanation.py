@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sparkrex.ir.scalar import walk
+from sparkrex.ir.scalar import Call, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,10 +63,10 @@ def _relation(plan: MatchRecognize, choice: Choice, host: str, host_reasons: Map
             parts.append(f"evaluated by {host}: {why}")
         lines.append(f"├─ define {condition.variable}: {'; '.join(parts)}")
     for measure in plan.measures:
-        n_parts = sum(1 for _ in walk(measure.expression))
-        where = "read from the match" if n_parts == 1 else "read from the match, combined by the host"
+        is_computed = isinstance(measure.expression, Call | Literal)
+        where = "read from the match" + (", combined by the host" if is_computed else "")
         lines.append(f"├─ measure {measure.name} = {measure.expression} ({where})")
     lines.append(f"└─ matcher {choice.matcher.name}: {choice.reason}")
-    lines += [f"   ├─ {text}" for text in choice.matcher.describe()]
-    lines += [f"   └─ not {name}: {why}" for name, why in choice.refusals]
+    details = [*choice.matcher.describe(), *(f"not {name}: {why}" for name, why in choice.refusals)]
+    lines += [f"   {'└─' if text is details[-1] else '├─'} {text}" for text in details]
     return lines
