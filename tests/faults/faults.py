@@ -187,7 +187,7 @@ def _in_plain_python() -> AbstractContextManager[Any]:
 
 
 def _skip_taken_as(given: SkipTo, taken: int) -> AbstractContextManager[Any]:
-    return mock.patch.dict(backtrack._SKIP_MODES, {given: taken})
+    return mock.patch.dict(backtrack.SKIP_MODES, {given: taken})
 
 
 def _matches_changed(change: Callable[[Matches, Arrangement], Matches]) -> AbstractContextManager[Any]:

@@ -78,11 +78,6 @@ def arrange(
     return Arrangement(counted.order, counted.offsets, n_rows, scatter=counted.scatter)
 
 
-def key_codes(values: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Equal values get equal codes, numbered by first appearance."""
-    return _numbered(partition_integers(values, [(0, len(values))]))
-
-
 def _numbered(integers: NDArray[np.int64]) -> NDArray[np.int64]:
     return encoded(pa.array(integers), [(0, len(integers))])
 

@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 ArrowInput: TypeAlias = "pa.Table | Dataset"
 
 
-def is_table(value: object) -> bool:
-    """Whether the value is something that `to_arrow` reads."""
-    if isinstance(value, pa.Table | pa.RecordBatch | pa.RecordBatchReader | str | Path):
-        return True
-    return _library(value) in ("pandas", "polars") or type(value).__module__.startswith("pyarrow._dataset")
-
-
 def is_spark(value: object) -> bool:
     """Whether the value is a Spark DataFrame, classic or Connect, told without importing pyspark."""
     return any(

@@ -7,22 +7,21 @@ from the start takes, row by row, the first way that can (see `viability`). Part
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.ir.plan import SkipTo
 from sparkrex.kernels import automaton as kernel
 from sparkrex.kernels import lazy
 from sparkrex.kernels.automaton import look_back, walk, walk_past
 from sparkrex.kernels.lazy import kernel_for
 from sparkrex.physical.contract import Matches, State
+from sparkrex.physical.rows.backtrack import SKIP_MODES
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
-from sparkrex.physical.rows.frame import frame_of, hold_back, release
+from sparkrex.physical.rows.frame import frame_of, hold_back, partition_ranges, release
 from sparkrex.physical.rows.symbols import MOST_BITS, symbols_of
 from sparkrex.physical.rows.viability import TooManyStatesError, Viability
-from sparkrex.threads import ranges, spread
+from sparkrex.threads import spread
 
 if TYPE_CHECKING:
     from typing import Any
@@ -31,11 +30,6 @@ if TYPE_CHECKING:
 
     from sparkrex.physical.contract import Columns
     from sparkrex.physical.rows.backtrack import BacktrackMatcher
-
-_SKIP_MODES = {
-    SkipTo.PAST_LAST_ROW: kernel.PAST_LAST_ROW, SkipTo.NEXT_ROW: kernel.NEXT_ROW, SkipTo.FIRST: kernel.TO_FIRST,
-    SkipTo.LAST: kernel.TO_LAST,
-}
 
 
 class AutomatonMatcher:
@@ -47,7 +41,7 @@ class AutomatonMatcher:
         self.backtrack = backtrack
         self.plan = backtrack.plan
         self.settings = backtrack.settings
-        self.skip_mode = _SKIP_MODES[self.plan.skip.to]
+        self.skip_mode = SKIP_MODES[self.plan.skip.to]
         self.wants_labels = wants_labels or self.skip_mode >= kernel.TO_FIRST
         variables = backtrack.program.variables
         self.skip_member = np.array([name in self.plan.skip.variables for name in variables] or [False], np.bool_)
@@ -99,7 +93,7 @@ class AutomatonMatcher:
         frame = frame_of(state, columns, opens=opens)
         threads = self.settings.thread_count()
         _, bitmaps = evaluate_bitmaps(self.tested, frame, self.backtrack.evaluator, self.plan.source, threads)
-        pieces = _pieces(frame.offsets, threads)
+        pieces = partition_ranges(frame, threads)
         if not pieces:
             return Matches.none()
         parts = spread(lambda begin, end: self._search(frame, bitmaps, state, begin, end, closes), pieces)
@@ -185,13 +179,3 @@ class _Part:
     matches: Matches
     next_start: int
     next_number: int
-
-
-def _pieces(offsets: NDArray[np.int64], threads: int) -> list[tuple[int, int]]:
-    """Ranges of partitions with about as many rows each."""
-    n_partitions = len(offsets) - 1
-    if n_partitions < 1:
-        return []
-    cuts = [int(np.searchsorted(offsets, begin)) for begin, _ in ranges(int(offsets[-1]), threads)]
-    cuts = sorted({0, *(min(cut, n_partitions) for cut in cuts), n_partitions})
-    return list(pairwise(cuts))

@@ -6,7 +6,6 @@ decided here, by what the conditions reachable from them read (see `kernels.back
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +19,10 @@ from sparkrex.physical.contract import Columns, Matches, State
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
 from sparkrex.physical.rows.bytecode import CannotCompileError
 from sparkrex.physical.rows.context import Context
-from sparkrex.physical.rows.frame import frame_of, hold_back, release
+from sparkrex.physical.rows.frame import frame_of, hold_back, partition_ranges, release
 from sparkrex.physical.rows.program import Op, Program
 from sparkrex.physical.rows.runs import find_runs, run_tables
-from sparkrex.threads import ranges, spread
+from sparkrex.threads import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from sparkrex.ir.plan import MatchRecognize
     from sparkrex.source import Span
 
-_SKIP_MODES = {
+SKIP_MODES = {
     SkipTo.PAST_LAST_ROW: kernel.PAST_LAST_ROW, SkipTo.NEXT_ROW: kernel.NEXT_ROW, SkipTo.FIRST: kernel.TO_FIRST,
     SkipTo.LAST: kernel.TO_LAST,
 }
@@ -96,7 +95,7 @@ class BacktrackMatcher:
         numbers, bitmaps = evaluate_bitmaps(self.conditions, frame, self.evaluator, self.plan.source, threads)
         context = self._context(frame)
         search = self._search(state, frame, context, (numbers, bitmaps), closes=closes)
-        outcomes = spread(search, self._pieces(frame))
+        outcomes = spread(search, partition_ranges(frame, threads, LEAST_ROWS) or [(0, 0)])
         for status, row, *_ in outcomes:
             if status != kernel.DONE:
                 raise self.failure(status, frame, int(row))
@@ -109,12 +108,6 @@ class BacktrackMatcher:
 
     def _context(self, frame: Columns) -> Context:
         return Context(self.conditions, self.program.variables, frame, self.evaluator, self.settings.thread_count())
-
-    def _pieces(self, frame: Columns) -> list[tuple[int, int]]:
-        """Ranges of partitions with about equally many rows, one a thread."""
-        cuts = ranges(frame.n_rows, self.settings.thread_count(), LEAST_ROWS)
-        partitions = np.searchsorted(frame.offsets, [end for _, end in cuts[:-1]])
-        return list(pairwise(np.unique([0, *partitions, len(frame.offsets) - 1]).tolist())) or [(0, 0)]
 
     def _search(
         self, state: State, frame: Columns, context: Context, bitmaps: tuple[dict[str, int], NDArray[np.uint8]], *,
@@ -137,7 +130,7 @@ class BacktrackMatcher:
                 np.int64(state.next_number if goes_on else 1),
                 (runs.operation, program.variable, label, program.first, program.second, program.entry), tables,
                 self.memo, (bitmap_of, bitmaps[1], context.code_begin, context.code_end), context.machine(),
-                context.columns, context.path(longest), (_SKIP_MODES[self.plan.skip.to], skip_member),
+                context.columns, context.path(longest), (SKIP_MODES[self.plan.skip.to], skip_member),
                 np.int64(self.lookahead), np.int64(self.settings.step_budget),
             )
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from sparkrex.errors import ExecutionError
 from sparkrex.physical.contract import Columns, State
+from sparkrex.threads import ranges
 
 if TYPE_CHECKING:
     from sparkrex.config import Settings
+
+
+def partition_ranges(frame: Columns, threads: int, least: int | None = None) -> list[tuple[int, int]]:
+    """Ranges of partitions with about as many rows each, one a thread; none if there are no partitions."""
+    n_partitions = len(frame.offsets) - 1
+    starts = [begin for begin, _ in ranges(frame.n_rows, threads, least)]
+    cuts = np.unique([0, *np.searchsorted(frame.offsets, starts[1:]), n_partitions])
+    return list(pairwise(cuts.tolist()))
 
 
 def frame_of(state: State, columns: Columns, *, opens: bool) -> Columns:
