@@ -22,7 +22,7 @@ from sparkrex.columns.values import (
     plain,
 )
 from sparkrex.ir.render import render
-from sparkrex.ir.scalar import ColumnAt, Expression, Literal, walk
+from sparkrex.ir.scalar import Call, ColumnAt, Expression, Literal, walk
 from sparkrex.physical.rows.bytecode import CannotCompileError, Compiler
 
 if TYPE_CHECKING:
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.render import Leaf
     from sparkrex.physical.contract import Columns
+
+
+_MICROSECONDS = {
+    "MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000, "WEEK": 604_800_000_000,
+}
 
 
 class Context:
@@ -61,6 +67,7 @@ class Context:
         self.code_begin, self.code_end = (np.array(part, np.int64) for part in zip(*ranges, strict=True))
         strings = [self._array(e) for e in self.bytecode.int_columns if kind_of(self._array(e).type) == STRING]
         self._missing_ints = [self._missing(expression) for expression in self.bytecode.int_columns]
+        self._missing_floats = [self._missing(expression) for expression in self.bytecode.float_columns]
         texts = [value for value, _ in self._missing_ints if isinstance(value, str)]
         self._codes = StringCodes(strings, sorted({*self._literals, *texts}))
         self.columns = (
@@ -69,12 +76,11 @@ class Context:
         )
 
     def machine(self) -> tuple[Any, ...]:
-        """See `kernels.machine.holds`."""
+        """See `kernels.machine.holds`. Asks the host nothing: threads call it."""
         code = self.bytecode
         constants = list(code.int_constants)
         for number in code.string_constants:
             constants[number] = self._codes.code(self._literals[constants[number]])
-        missing_floats = [self._missing(expression) for expression in code.float_columns]
         return (
             np.array(code.code, np.int64).reshape(-1, 9),
             np.array(list(code.targets), np.int64).reshape(-1, 4),
@@ -83,8 +89,8 @@ class Context:
             np.array(code.float_constants, np.float64),
             np.array([self._codes.code(v) if isinstance(v, str) else v for v, _ in self._missing_ints], np.int64),
             np.array([is_null for _, is_null in self._missing_ints], np.uint8),
-            np.array([v for v, _ in missing_floats], np.float64),
-            np.array([is_null for _, is_null in missing_floats], np.uint8),
+            np.array([v for v, _ in self._missing_floats], np.float64),
+            np.array([is_null for _, is_null in self._missing_floats], np.uint8),
             np.zeros(code.n_registers, np.int64), np.zeros(code.n_registers), np.zeros(code.n_registers, np.uint8),
             np.array([self._codes.code(name) for name in self.variables] or [0], np.int64),
         )
@@ -143,6 +149,9 @@ class Context:
 
     def _constant(self, expression: Expression) -> tuple[object, Kind]:
         assert is_constant(expression)  # asked for constants only
+        fixed = _fixed_interval(expression)
+        if fixed is not None:
+            return fixed, INTERVAL
         text = render(expression, lambda _: "NULL")
         (column,) = self.evaluator.evaluate([text], pa.table({"c": [0]}), [expression.span])
         return _scalar(plain(column))
@@ -159,6 +168,16 @@ class Context:
         if kind_of(value.type) == STRING:
             return value[0].as_py(), False
         return (floats_of(value) if kind_of(value.type) == FLOAT else ints_of(value))[0], False
+
+
+def _fixed_interval(expression: Expression) -> int | None:
+    """Microseconds of an interval written in one unit of fixed length; the host, asked instead, would have to load."""
+    match expression:
+        case Call("interval", (Literal(str() as number), Literal(str() as unit))):
+            length = _MICROSECONDS.get(unit.upper().removesuffix("S"))
+            return int(number) * length if length is not None and number.isdigit() else None
+        case _:
+            return None
 
 
 def _scalar(values: pa.Array) -> tuple[object, Kind]:
