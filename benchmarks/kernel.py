@@ -10,6 +10,7 @@ from sparkrex.columns.inputs import to_arrow
 from sparkrex.config import Settings
 from sparkrex.engine import parse_query, prepare_relation
 from sparkrex.hosts.duckdb import DuckDbHost
+from sparkrex.ir.plan import MatchRecognize
 from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.physical.contract import Columns
 from sparkrex.planner.choose_matcher import choose_matcher
@@ -29,6 +30,7 @@ def time_matcher(query: Query, table: pa.Table, key: str, repeat: int) -> list[f
     try:
         host.register("t", to_arrow("t", table))
         plan, used, evaluator = prepare_relation(parsed, statement.relations[0], parsed.clauses[0], host)
+        assert isinstance(plan, MatchRecognize)  # the benchmark's queries are row patterns
         matcher = choose_matcher(plan, used.slice(0, 0), evaluator, settings).matcher
         rows = ordered(table, key)
         read = {n.column for d in plan.definitions for n in walk(d.condition) if isinstance(n, ColumnAt)}

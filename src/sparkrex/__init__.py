@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from sparkrex.api import CompiledQuery, compile, explain, match, register, sql
+from sparkrex.api import CompiledQuery, aggregate, compile, explain, match, register, sql
 from sparkrex.config import Settings
 from sparkrex.errors import (
     AnalysisError,
@@ -27,5 +27,5 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnalysisError", "CompiledQuery", "ExecutionError", "InternalError", "ParseError", "RexError", "Settings",
-    "UnsupportedError", "__version__", "compile", "explain", "match", "register", "sql",
+    "UnsupportedError", "__version__", "aggregate", "compile", "explain", "match", "register", "sql",
 ]

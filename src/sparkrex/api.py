@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
 
 from sparkrex.config import Settings, make_settings
-from sparkrex.errors import AnalysisError, InternalError, RexError
+from sparkrex.errors import AnalysisError, InternalError, RexError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -50,12 +51,16 @@ class CompiledQuery:
         return self(tables, **named).to_reader()
 
     def explain(
-        self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object
+        self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, analyze: bool = False,
+        **named: object,
     ) -> Explanation:
-        """The plan over these tables, with Spark's own plan under it if Spark is involved."""
+        """The plan over these tables, with Spark's own plan under it if Spark is involved.
+
+        `analyze` runs the query in memory and adds what was found and how long every stage and operator took.
+        """
         from sparkrex.columns.inputs import is_spark, to_arrow
         from sparkrex.engine import explain_query, name_tables
-        from sparkrex.explanation import explain_plans
+        from sparkrex.explanation import explain_relations, explained_for_workers
 
         everything = name_tables(tables, named)
         statement = self._parsed.statement
@@ -63,15 +68,27 @@ class CompiledQuery:
         if spark is not None or any(is_spark(value) for value in everything.values()):
             from sparkrex.spark.batch import explain_on_spark, physical_plan
 
+            if analyze:
+                raise UnsupportedError(
+                    "REX301", "analyze=True is for queries in memory", None, None,
+                    hint="Spark's own interface shows the time of every stage",
+                )
             plans, frame = explain_on_spark(self._parsed, everything, spark, self.settings)
-            return explain_plans(
-                [(plan, choice, {}) for plan, choice in plans], "spark", statement.host_sql, is_bare=is_bare,
-                host_plan=physical_plan(frame),
+            return explain_relations(
+                [explained_for_workers(plan, choice) for plan, choice in plans], "spark", statement.host_sql,
+                is_bare=is_bare, host_plan=physical_plan(frame),
             )
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
         with _faults_reported():
-            explained = explain_query(self._parsed, arrow, self.settings)
-            return explain_plans(explained, "duckdb", statement.host_sql, is_bare=is_bare)
+            explained = explain_query(self._parsed, arrow, self.settings, analyze=analyze)
+            return explain_relations(explained, "duckdb", statement.host_sql, is_bare=is_bare)
+
+    @property
+    def has_segments(self) -> bool:
+        """Whether a segment search is in it."""
+        from sparkrex.engine import has_segments
+
+        return has_segments(self._parsed)
 
     def __str__(self) -> str:
         patterns = [f"PATTERN ({clause.pattern})" for clause in self._parsed.clauses]
@@ -96,24 +113,28 @@ def sql(
 
     Tables are keyword arguments, or go into `tables` under any name: Spark DataFrames, pyarrow tables, readers and
     datasets, pandas and polars frames, paths to Parquet or CSV files. A Spark DataFrame, or `spark=` for the tables of
-    a session's catalog, gives a lazy Spark DataFrame; else the result is a pyarrow table.
+    a session's catalog, gives a lazy Spark DataFrame; else the result is a pyarrow table. `planner` is for segment
+    searches: `optimizer`, which is the default, or one that goes by rules, such as `sm_left`.
 
     >>> import sparkrex as rex
     >>> rex.sql("SELECT * FROM (VALUES (1), (2)) AS t(x) MATCH_RECOGNIZE ("
     ...         "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS x > 0)").to_pylist()
     [{'n': 2}]
     """
-    _refuse_planner(planner)
-    return compile(query, dialect=dialect, settings=settings)(tables, spark=spark, **named)
+    return _planned(query, dialect, planner, settings)(tables, spark=spark, **named)
 
 
 def explain(
     query: str, /, tables: Mapping[str, object] | None = None, *, dialect: str = "spark", spark: object = None,
-    planner: str | None = None, settings: Settings | Mapping[str, Any] | None = None, **named: object,
+    planner: str | None = None, analyze: bool = False, settings: Settings | Mapping[str, Any] | None = None,
+    **named: object,
 ) -> Explanation:
-    """The plan of a query as a tree: the matcher, why, and why not the others."""
-    _refuse_planner(planner)
-    return compile(query, dialect=dialect, settings=settings).explain(tables, spark=spark, **named)
+    """The plan of a query as a tree: the matcher, why, and why not the others.
+
+    Of a segment search: every rewriting step, the logical plan, the physical plan with its estimates. `analyze=True`
+    runs the query and adds what was found and how long every stage and operator took.
+    """
+    return _planned(query, dialect, planner, settings).explain(tables, spark=spark, analyze=analyze, **named)
 
 
 def match(
@@ -133,6 +154,25 @@ def match(
         return compiled({_CLAUSE_TABLE: table})
 
     return matched
+
+
+@overload
+def aggregate(definition: type, /) -> type: ...
+@overload
+def aggregate(*, name: str | None = None, cost: Any = "linear") -> Callable[[type], type]: ...
+def aggregate(definition: type | None = None, /, *, name: str | None = None, cost: Any = "linear") -> Any:
+    """Register a class as an aggregate over segments, and profile it.
+
+    `scan(self, x, ...)` takes the values of one segment, an array for each column, rows with a NULL left out, and gives
+    a number or None. With `index(self, x, ...)`, over whole columns, and `lookup(self, index, start, end)`, over arrays
+    of segments, first and last rows as positions in those columns, segments share work. `cost` says how the time of
+    `scan` grows with the segment: constant, linear or quadratic.
+    """
+    from sparkrex.aggregates import registry
+
+    if definition is None:
+        return registry.aggregate(name=name, cost=cost)
+    return registry.aggregate(definition)
 
 
 def register(spark: Any, name: str = "match_recognize") -> None:
@@ -156,6 +196,18 @@ def _faults_reported() -> Iterator[None]:
         ) from error
 
 
-def _refuse_planner(planner: str | None) -> None:
-    if planner is not None:
-        raise AnalysisError("REX217", f"unknown planner {planner!r}: row patterns need none", None, None)
+def _planned(
+    query: str, dialect: str, planner: str | None, settings: Settings | Mapping[str, Any] | None
+) -> CompiledQuery:
+    """The compiled query; a planner given by name must exist, and have something to plan."""
+    settings = make_settings(settings)
+    if planner is None:
+        return compile(query, dialect=dialect, settings=settings)
+    settings = replace(settings, planner=make_settings({"planner": planner}).planner)
+    compiled = compile(query, dialect=dialect, settings=settings)
+    if not compiled.has_segments:
+        raise AnalysisError(
+            "REX217", f"planner {planner!r} has nothing to plan: row patterns need no planner", None, None,
+            hint="leave planner= out; it is for segment searches",
+        )
+    return compiled

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MATCHERS = ("automaton", "backtrack", "interpreter")
+PLANNERS = (
+    "optimizer", "pr_left", "pr_right", "sm_left", "sm_right",
+    "pr_left_pnot", "pr_right_pnot", "sm_left_pnot", "sm_right_pnot",
+)
+"""Here because settings are checked before the planner is loaded; a test compares them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +27,11 @@ class Settings:
     need no bound). `chunk_rows`, if set, feeds the matcher that many rows at a time. `max_open_rows` bounds the rows
     that a matcher holds back while a match is undecided. `time_zone` is the in-memory host's. `matcher` forces a row
     pattern matcher by name: `automaton`, `backtrack` or `interpreter`. `threads` are used in memory, one in a Spark
-    worker; None means all cores. On Spark, `sort_memory` is how many bytes a worker uses to order rows in memory (when
-    its rows fill half of that, it sorts on disk), and `tie_break` names columns that order rows whose order keys are
-    equal.
+    worker; None means all cores. `planner` plans segment searches; None means `optimizer`, the others go by rules.
+    `limit_segments` bounds the segments that a part of a pattern may have at a time, and `sample_series` is on how many
+    series a segment search samples its conditions. On Spark, `sort_memory` is how many bytes a worker uses to order
+    rows in memory (when its rows fill half of that, it sorts on disk), and `tie_break` names columns that order rows
+    whose order keys are equal.
     """
 
     step_budget: int = 100_000_000
@@ -33,6 +40,9 @@ class Settings:
     time_zone: str = "UTC"
     matcher: str | None = None
     threads: int | None = None
+    planner: str | None = None
+    limit_segments: int = 50_000_000
+    sample_series: int = 5
     sort_memory: int = 192 << 20
     tie_break: tuple[str, ...] = ()
 
@@ -56,7 +66,9 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
     if isinstance(settings.tie_break, str):
         settings = replace(settings, tie_break=(settings.tie_break,))
     settings = replace(settings, tie_break=tuple(settings.tie_break))
-    for name in ("step_budget", "chunk_rows", "max_open_rows", "sort_memory", "threads"):
+    for name in (
+        "step_budget", "chunk_rows", "max_open_rows", "sort_memory", "threads", "limit_segments", "sample_series",
+    ):
         value = getattr(settings, name)
         if value is not None and (not isinstance(value, int) or value < 1):
             raise AnalysisError("REX217", f"setting {name} must be a positive whole number, not {value!r}", None, None)
@@ -64,4 +76,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
         raise AnalysisError(
             "REX217", f"unknown matcher {settings.matcher!r}", None, None, hint=f"one of {', '.join(MATCHERS)}"
         )
+    if settings.planner not in (None, *PLANNERS):
+        hint = nearest(str(settings.planner), PLANNERS) or f"one of {', '.join(PLANNERS)}"
+        raise AnalysisError("REX217", f"unknown planner {settings.planner!r}", None, None, hint=hint)
     return settings

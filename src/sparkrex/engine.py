@@ -16,11 +16,14 @@ import pyarrow as pa
 
 from sparkrex.analyze.clause import analyze_clause, union_variables
 from sparkrex.analyze.scope import InputColumn, Scope
+from sparkrex.analyze.segments import analyze_segments, is_segment_clause
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
 from sparkrex.errors import ExecutionError, RexError
+from sparkrex.explanation import RowsExplained
 from sparkrex.hosts.duckdb import AggregateNames, DuckDbHost, RelationEvaluator
 from sparkrex.ir import traverse
+from sparkrex.ir.plan import SegmentSearch
 from sparkrex.ir.render import render
 from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.languages.match_recognize.clause import parse_clause
@@ -35,11 +38,13 @@ from sparkrex.planner.choose_matcher import Choice, choose_matcher
 from sparkrex.source import Source
 from sparkrex.statement.cut import Relation, Statement, cut
 from sparkrex.statement.tokens import find_dialect
+from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sparkrex.config import Settings
+    from sparkrex.explanation import Explained
     from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.plan import MatchRecognize
     from sparkrex.ir.scalar import Expression
@@ -85,25 +90,43 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
 
 
 def explain_query(
-    query: ParsedQuery, tables: Mapping[str, object], settings: Settings
-) -> list[tuple[MatchRecognize, Choice, dict[str, str]]]:
-    """Plan and matcher of every relation, and why the host evaluates a variable's condition, if it does.
+    query: ParsedQuery, tables: Mapping[str, object], settings: Settings, *, analyze: bool = False
+) -> list[Explained]:
+    """Every relation and how it is answered. Those that others read are run to know their columns.
 
-    Relations that others read are run to know their columns.
+    With `analyze` all are run, and their stages measured.
     """
     host = _open_host(query, tables, settings)
     try:
-        plans: list[tuple[MatchRecognize, Choice, dict[str, str]]] = []
+        explained: list[Explained] = []
         for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
             plan, table, evaluator = prepare_relation(query, relation, clause, host)
-            widened, sample = add_relation_columns(plan, table.slice(0, 0), evaluator)
-            choice = choose_matcher(widened, sample, evaluator, settings)
-            plans.append((plan, choice, host_reasons(choice.conditions, sample)))
+            explained.append(_explain_relation(plan, table, evaluator, settings, analyze=analyze))
             if relation is not query.statement.relations[-1]:
                 host.register(relation.placeholder, run_relation(plan, table, evaluator, settings))
-        return plans
+        return explained
     finally:
         host.close()
+
+
+def _explain_relation(
+    plan: MatchRecognize | SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
+) -> Explained:
+    if isinstance(plan, SegmentSearch):
+        from sparkrex.segment_engine import explain_search
+
+        return explain_search(plan, table, _row_values, evaluator, settings, analyze=analyze)
+    widened, sample = add_relation_columns(plan, table.slice(0, 0), evaluator)
+    choice = choose_matcher(widened, sample, evaluator, settings)
+    watch = Stopwatch()
+    if analyze:
+        run_relation(plan, table, evaluator, settings, watch)
+    return RowsExplained(plan, choice, host_reasons(choice.conditions, sample), watch.laps)
+
+
+def has_segments(query: ParsedQuery) -> bool:
+    """Whether any relation is a segment search."""
+    return any(is_segment_clause(clause) for clause in query.clauses)
 
 
 def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> DuckDbHost:
@@ -120,7 +143,7 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Setti
 
 def prepare_relation(
     query: ParsedQuery, relation: Relation, clause: Clause, host: DuckDbHost
-) -> tuple[MatchRecognize, pa.Table, RelationEvaluator]:
+) -> tuple[MatchRecognize | SegmentSearch, pa.Table, RelationEvaluator]:
     """Plan of a relation, the columns of its input that the plan uses, and its evaluator."""
     base: ArrowInput | None = host.tables.get(relation.input_table.lower()) if relation.input_table else None
     input_sql = ""
@@ -142,7 +165,7 @@ def prepare_relation(
 
 def _analyze(
     query: ParsedQuery, relation: Relation, clause: Clause, columns: tuple[InputColumn, ...], host: DuckDbHost
-) -> MatchRecognize:
+) -> MatchRecognize | SegmentSearch:
     scope = Scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
         host_dialect=host.dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
@@ -150,6 +173,10 @@ def _analyze(
         table_columns=host.table_columns, outer_names=relation.outer_names,
     )
     scope = replace(scope, unions=union_variables(clause, scope))
+    if is_segment_clause(clause):
+        from sparkrex.aggregates.registry import user_defined
+
+        return analyze_segments(clause, scope, relation, user_defined())
     return analyze_clause(clause, scope, relation)
 
 
@@ -157,8 +184,13 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def used_columns(plan: MatchRecognize) -> list[str]:
+def used_columns(plan: MatchRecognize | SegmentSearch) -> list[str]:
     """Input columns that the plan reads or passes on, in input order; the first one if it needs none, to count rows."""
+    if isinstance(plan, SegmentSearch):
+        from sparkrex.segment_engine import searched_columns
+
+        searched = searched_columns(plan)
+        return [column for column in plan.input_columns if column in searched] or list(plan.input_columns[:1])
     expressions: list[Expression] = [key.expression for key in plan.partition_by]
     expressions += [key.expression for key in plan.order_by]
     expressions += [measure.expression for measure in plan.measures]
@@ -168,9 +200,17 @@ def used_columns(plan: MatchRecognize) -> list[str]:
     return [column for column in plan.input_columns if column in used] or list(plan.input_columns[:1])
 
 
-def run_relation(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
+def run_relation(
+    plan: MatchRecognize | SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings,
+    watch: Stopwatch | None = None,
+) -> pa.Table:
     """The result of one MATCH_RECOGNIZE over its input: arrange, match, read, build."""
+    watch = watch or Stopwatch()
     try:
+        if isinstance(plan, SegmentSearch):
+            from sparkrex.segment_engine import run_search
+
+            return run_search(plan, table, _row_values, evaluator, settings)
         plan, table = add_relation_columns(plan, table, evaluator)
         keys = [key.expression for key in plan.partition_by] + [key.expression for key in plan.order_by]
         values = _row_values(keys, table, evaluator)
@@ -180,8 +220,11 @@ def run_relation(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, se
             for column, key in zip(values[len(plan.partition_by) :], plan.order_by, strict=True)
         ]
         arrangement = arrange(partition_columns, sort_keys, table.num_rows, settings.thread_count())
+        watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
         if settings.chunk_rows is not None and table.num_rows:
-            return _run_in_chunks(plan, table, arrangement, partition_columns, evaluator, settings)
+            result = _run_in_chunks(plan, table, arrangement, partition_columns, evaluator, settings)
+            watch.lap("match and measures, in chunks", f"{result.num_rows:,} rows")
+            return result
         choice = choose_matcher(plan, table.slice(0, 0), evaluator, settings)
         try:
             matches = find_matches(plan, table, arrangement, choice)
@@ -190,10 +233,13 @@ def run_relation(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, se
                 names = [key.name for key in plan.partition_by]
                 name_partition(error, names, partition_columns, int(arrangement.input_rows(np.array([error.row]))[0]))
             raise
+        watch.lap("match", f"{len(matches):,} matches")
         reader = MatchReader(
             table, arrangement, matches, choice.variables, plan.dialect, evaluator, settings.thread_count()
         )
-        return build_output(plan, reader, partition_columns)
+        result = build_output(plan, reader, partition_columns)
+        watch.lap("measures", f"{result.num_rows:,} rows")
+        return result
     except RexError as error:
         if error.source is None and error.span is not None:
             error.source = plan.source

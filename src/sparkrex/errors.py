@@ -38,6 +38,10 @@ CODES: dict[str, str] = {
     "REX215": "WITHIN needs one ascending time or numeric order key",
     "REX216": "an output column list does not fit",
     "REX217": "an unknown dialect, planner or setting",
+    "REX218": "a window cannot be read or allows nothing",
+    "REX219": "conditions refer to each other in a circle",
+    "REX220": "a reference has no one segment to mean",
+    "REX221": "segment queries do not have this clause or function",
     "REX301": "not supported yet",
     "REX401": "AFTER MATCH SKIP does not advance",
     "REX402": "AFTER MATCH SKIP goes to a variable that no row of the match is mapped to",
@@ -46,6 +50,7 @@ CODES: dict[str, str] = {
     "REX405": "a number is out of range",
     "REX406": "a partition is too large",
     "REX407": "an input table cannot be read",
+    "REX408": "a part of the pattern has too many segments",
     "REX901": "internal error",
 }
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
+from sparkrex.ir.plan import MatchRecognize, SegmentSearch
 from sparkrex.ir.scalar import Call, Literal
+from sparkrex.planner.choose_matcher import Choice
+from sparkrex.tree_text import stages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sparkrex.ir.plan import MatchRecognize
-    from sparkrex.planner.choose_matcher import Choice
+    from sparkrex.segment_engine import Rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +29,51 @@ class Explanation:
         return self.text
 
 
-def explain_plans(
-    plans: Sequence[tuple[MatchRecognize, Choice, Mapping[str, str]]], host: str, host_sql: str, *, is_bare: bool,
-    host_plan: str | None = None,
+class Explained(Protocol):
+    """One relation of a statement, ready to be shown."""
+
+    def lines(self, host: str) -> list[str]:
+        """The text, as a tree. `host` is who evaluates SQL."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RowsExplained:
+    """A row pattern and its matcher; why the host evaluates the conditions of some variables; stages, if it was run."""
+
+    plan: MatchRecognize
+    choice: Choice
+    host_reasons: Mapping[str, str] = field(default_factory=dict)
+    laps: Sequence[tuple[str, float, str]] = ()
+
+    def lines(self, host: str) -> list[str]:
+        """The text, as a tree."""
+        found = _relation(self.plan, self.choice, host, self.host_reasons)
+        return found + stages(self.laps).lines() if self.laps else found
+
+
+def explained_for_workers(plan: MatchRecognize | SegmentSearch, how: Choice | Rewritten) -> Explained:
+    """A relation that workers answer: matchers are chosen here, physical plans of segment searches there."""
+    if isinstance(plan, MatchRecognize):
+        assert isinstance(how, Choice)  # every row pattern has a matcher
+        return RowsExplained(plan, how)
+    from sparkrex.segment_explanation import SearchExplained
+
+    assert not isinstance(how, Choice)
+    return SearchExplained(plan, how.steps, how.logical)
+
+
+def explain_relations(
+    relations: Sequence[Explained], host: str, host_sql: str, *, is_bare: bool, host_plan: str | None = None
 ) -> Explanation:
-    """The explanation of a statement. With each plan: why the host evaluates the conditions of some variables."""
+    """The explanation of a statement."""
     lines: list[str] = []
     if not is_bare:
         lines.append(f"Host {host}: " + " ".join(host_sql.split()))
-    for number, (plan, choice, host_reasons) in enumerate(plans):
+    for number, relation in enumerate(relations):
         if number:
             lines.append("")
-        lines += _relation(plan, choice, host, host_reasons)
+        lines += relation.lines(host)
     if host_plan is not None:
         lines += ["", host_plan.rstrip()]
     return Explanation("\n".join(lines))

@@ -51,6 +51,9 @@ def steps() -> Iterator[Step]:
             for chunk_rows in (None, MEDIUM // 2 + 1):
                 where = f"{matcher or 'any matcher'}{', in chunks' if chunk_rows else ''}"
                 yield Step(f"{name}, {where}", clause, rows, Settings(matcher=matcher, chunk_rows=chunk_rows))
+    for name, clause in _SEGMENTS.items():
+        for planner in (None, "sm_left", "pr_left_pnot", "pr_right"):
+            yield Step(f"{name}, {planner or 'any planner'}", clause, rows, Settings(planner=planner))
     threaded = Settings(threads=2)
     many = _rows(MANY)
     shuffled = many.take(pa.array(np.random.default_rng(1).permutation(MANY)))
@@ -101,6 +104,32 @@ _CLAUSES = {
     "DEFINE B AS B.price > A.price AND B.gaps IS NOT NULL AND B.word <> FIRST(A.word)",
     "within": f"{_BEGIN} MEASURES LAST(B.ts) AS x PATTERN (A B+? C) "
     "DEFINE C AS C.ts - A.ts <= 20 AND LAST(B.price, 1) < C.price",
+}
+_TRENDS = " AND ".join(
+    f"{call} > -1e9"
+    for column in ("price", "volume", "gaps") for call in (
+        f"linear_reg_r2_signed(ts, {column})", f"linear_reg_slope(at, {column})", f"mann_kendall_test({column})",
+        f"sum({column})", f"avg({column})", f"min({column})", f"max({column})", f"median({column})", f"range({column})",
+        f"stddev({column})", f"count({column})", f"first({column})", f"last({column})",
+    )
+)
+_SEGMENTS = {
+    "segments, trends": f"{_BEGIN} MEASURES avg(S.price) AS p, START_INDEX() AS i PATTERN (S) "
+    f"DEFINE SEGMENT S AS {_TRENDS} AND window(2, 4)",
+    "segments, other aggregates": f"{_BEGIN} MEASURES END_INDEX() AS j PATTERN ((A B) & W) "
+    "DEFINE SEGMENT W AS window(3, 6), SEGMENT A AS equal_up_down_ticks(price), "
+    "SEGMENT B AS corr(A.price, B.price) > 0.5",
+    "segments, sequence": f"{_BEGIN} MEASURES START_INDEX() AS i PATTERN ((W (FALL & S) W) & LONG & RISE) "
+    "DEFINE SEGMENT W AS true, SEGMENT FALL AS last(price) - first(price) < -60, SEGMENT S AS window(ts, 0, 3), "
+    "SEGMENT LONG AS window(6, 8), SEGMENT RISE AS last(price) > first(price)",
+    "segments, references": f"{_BEGIN} MEASURES first(B.ts) AS x AFTER MATCH SKIP PAST LAST ROW PATTERN ((P A B) & W) "
+    "DEFINE P AS zscore_outlier(price, 5) > 1, SEGMENT A AS last(price) > P.price, "
+    "SEGMENT B AS avg(B.price) > avg(A.price), SEGMENT W AS window(ts, 0, 4)",
+    "segments, not, or and repetition": f"{_BEGIN} MEASURES count(*) AS n PATTERN (((UP | DOWN)+ & ~(W BIG W)) & S) "
+    "DEFINE SEGMENT UP AS last(price) > first(price) AND window(2), SEGMENT DOWN AS sum(volume) < 500 AND window(2), "
+    "SEGMENT W AS true, SEGMENT BIG AS max(price) > 90, SEGMENT S AS window(2, 5)",
+    "all matches of a row pattern": f"{_BEGIN} MEASURES START_INDEX() AS i ALL MATCHES PATTERN (A B{{1,3}} C) "
+    "DEFINE B AS price < PREV(price), C AS price > 50",
 }
 _KEYS = ("", "few", "small", "many", "sparse", "word", "long_word", "coded", "gaps", "price", "day", "few, word")
 _ORDERS = ("ts", "at", "price", "day", "small", "gaps", "word", "money", "ts DESC", "gaps DESC NULLS LAST", "few, ts")

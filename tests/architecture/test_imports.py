@@ -13,11 +13,14 @@ import sparkrex
 
 ROOT = Path(sparkrex.__file__).parent
 
-FOUNDATION = ("source", "errors", "config", "threads")
+FOUNDATION = ("source", "errors", "config", "threads", "stopwatch", "tree_text")
+
+SEGMENT_PLANS = ("planner/segments/logical", "planner/segments/physical_plan")
+"""Plans of segment searches as data: the planner makes them, operators are built from them."""
 
 PARTS = (
     "ir", "statement", "languages", "analyze", "analyze/split", "hosts/host", "hosts/duckdb",
-    "columns", "physical", "planner",
+    "columns", "aggregates", "physical", "physical/segments", "planner", "planner/segments", *SEGMENT_PLANS, "rewrite",
 )
 
 TABLE: dict[str, Allowed] = {
@@ -26,6 +29,8 @@ TABLE: dict[str, Allowed] = {
     "errors": allow("source"),
     "config": allow("errors", "threads"),
     "threads": allow(),
+    "stopwatch": allow(),
+    "tree_text": allow(),
     # From text to trees.
     "ir": allow(*FOUNDATION),
     "statement": allow(*FOUNDATION, packages="sqlglot"),
@@ -46,21 +51,43 @@ TABLE: dict[str, Allowed] = {
     # its protocol. The planner chooses among matchers, so it knows them and they do not know it.
     "kernels": allow(packages="numpy numba"),
     "columns": allow(*FOUNDATION, "kernels", packages="numpy pyarrow"),
+    # Aggregates over segments know arrays, not patterns or plans.
+    "aggregates": allow(*FOUNDATION, "kernels", packages="numpy"),
+    "planner/segments/logical": allow("ir"),
+    "planner/segments/physical_plan": allow("planner/segments/logical"),
     "physical": allow(
         *FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "kernels", packages="numpy pyarrow",
     ),
+    # Operators over segments: they carry out plans, and do not know who makes them.
+    "physical/segments": allow(
+        *FOUNDATION, "ir", "hosts/host", "columns", "kernels", "aggregates", "physical", *SEGMENT_PLANS,
+        packages="numpy pyarrow",
+    ),
     "planner": allow(*FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "physical", packages="numpy pyarrow"),
+    # Conditions are sampled and operators profiled, so this planner too knows what it chooses among.
+    "planner/segments": allow(
+        *FOUNDATION, "ir", "columns", "aggregates", "physical", "physical/segments", *SEGMENT_PLANS,
+        packages="numpy pyarrow",
+    ),
+    # Rewritings of segment searches, and of the logical trees that are made of them.
+    "rewrite": allow(*FOUNDATION, "ir", "planner/segments", "planner/segments/logical"),
     # The pipeline joins all of them; the face loads it when the first query comes.
-    "engine": allow(*FOUNDATION, *PARTS, packages="numpy pyarrow"),
-    "explanation": allow(*FOUNDATION, "ir", "planner"),
+    "engine": allow(*FOUNDATION, *PARTS, "segment_engine", "explanation", packages="numpy pyarrow"),
+    "segment_engine": allow(*FOUNDATION, *PARTS, "segment_explanation", packages="numpy pyarrow"),
+    "explanation": allow(*FOUNDATION, "ir", "planner", "segment_engine", "segment_explanation"),
+    "segment_explanation": allow(
+        *FOUNDATION, "ir", "physical/segments", "planner/segments", *SEGMENT_PLANS, "rewrite",
+    ),
     # Only this folder, and cli/session, import pyspark. It reads the package's version, which workers compare.
-    "spark": allow(*FOUNDATION, *PARTS, "engine", PACKAGE, packages="numpy pyarrow pyspark sqlglot"),
-    "api": allow(*FOUNDATION, "columns", "engine", "explanation", "spark", packages="pyarrow"),
+    "spark": allow(*FOUNDATION, *PARTS, "engine", "segment_engine", PACKAGE, packages="numpy pyarrow pyspark sqlglot"),
+    "api": allow(*FOUNDATION, "columns", "aggregates", "engine", "explanation", "spark", packages="pyarrow"),
     "__init__": allow("config", "errors", "api"),
     # Queries that call every kernel.
     "warmup": allow("api", "config", "errors", packages="numpy numba pyarrow"),
-    # Presentation: the public names only. One file opens the Spark session that the command line asks for.
-    "cli": allow(PACKAGE, "cli/session", "warmup", packages="pyarrow"),
+    # Presentation: the public names only. One file opens the Spark session that the command line
+    # asks for, one measures what the planner of segment searches goes by.
+    "cli": allow(PACKAGE, "cli/session", "cli/profile", "warmup", packages="pyarrow"),
+    "cli/profile": allow("cli", "planner/segments"),
     "cli/session": allow("cli", packages="pyspark"),
 }
 

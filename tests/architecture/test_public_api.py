@@ -16,6 +16,7 @@ PUBLIC = {
     "Settings",
     "UnsupportedError",
     "__version__",
+    "aggregate",
     "compile",
     "explain",
     "match",

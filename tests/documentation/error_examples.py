@@ -56,11 +56,11 @@ EXAMPLES = (
     ),
     Example(
         "REX103",
-        "PATTERN holds names, parentheses, `|`, quantifiers, `^`, `$`, `{- -}` and PERMUTE, nothing else, and at least "
-        "one of them.",
+        "PATTERN holds names, parentheses, `|`, `&`, `~`, quantifiers, `^`, `$`, `{- -}` and PERMUTE, nothing else, "
+        "and at least one of them.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
-  PATTERN (A & B))""",
+  PATTERN (A % B))""",
     ),
     Example(
         "REX104",
@@ -229,6 +229,48 @@ EXAMPLES = (
         dialect="klingon",
     ),
     Example(
+        "REX218",
+        "`window(n)` and `window(low, high)` count rows; `window(column, size, unit)` and `window(column, low, high, "
+        "unit)` compare the column's last value with its first. Bounds are numbers, not negative, the lower one first, "
+        "or NULL.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (S)
+  DEFINE SEGMENT S AS window(0, 60, MINUTE))""",
+    ),
+    Example(
+        "REX219",
+        "A condition may ask for the segment of another variable, which is then matched first. No variable can be "
+        "matched first in a circle.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (S T)
+  DEFINE SEGMENT S AS max(price) > max(T.price),
+         SEGMENT T AS min(price) < min(S.price))""",
+    ),
+    Example(
+        "REX220",
+        "What stands under `~` is not there, so nothing outside can refer to it. A variable that one match goes "
+        "through twice has two segments: give each place a name of its own.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES last(FALL.price) AS low
+  PATTERN (S & ~(FALL W))
+  DEFINE SEGMENT S AS window(1, 3),
+         SEGMENT FALL AS last(price) < first(price),
+         SEGMENT W AS true)""",
+    ),
+    Example(
+        "REX221",
+        "A row may belong to several segments of one match, so a segment query gives one row per match, and has no "
+        "CLASSIFIER(), no exclusion and no union variables.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  ALL ROWS PER MATCH
+  PATTERN (S)
+  DEFINE SEGMENT S AS avg(price) > 8)""",
+    ),
+    Example(
         "REX301",
         "The query has a meaning that SparkRex cannot compute yet; the message says what, and a way round it where "
         "there is one.",
@@ -305,6 +347,17 @@ WINDOW w AS (ORDER BY ts
   PATTERN (A))""",
         ticks="nowhere.parquet",
         where="With `ticks=\"nowhere.parquet\"`:",
+    ),
+    Example(
+        "REX408",
+        "A Not, a repetition or a variable without a window can have as many segments as there are pairs of rows. The "
+        "setting `limit_segments` bounds how many any part of the pattern may have at a time. A window in the pattern "
+        "is the better remedy.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (~FALL)
+  DEFINE SEGMENT FALL AS last(price) < first(price))""",
+        settings={"limit_segments": 3},
     ),
     Example(
         "REX901",

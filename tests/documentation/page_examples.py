@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "language.md", ROOT / "docs" / "semantics.md")
+PAGES = (
+    ROOT / "README.md", ROOT / "docs" / "language.md", ROOT / "docs" / "semantics.md", ROOT / "docs" / "segments.md",
+)
 
 _BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<dialect>\w+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 

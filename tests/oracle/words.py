@@ -21,8 +21,10 @@ from sparkrex.ir.row_pattern import (
     Anchor,
     AnchorKind,
     Concatenation,
+    Conjunction,
     Empty,
     Exclusion,
+    Negation,
     Permutation,
     Quantified,
     RowPattern,
@@ -132,6 +134,8 @@ class Words:
                     yield mapping
             case Empty():
                 yield mapping
+            case Conjunction() | Negation():
+                raise ValueError("a segment pattern has no words")
             case _:
                 assert_never(pattern)
 

@@ -22,6 +22,7 @@ from sparkrex import threads as thread_pool
 from sparkrex.analyze.split import split_conditions
 from sparkrex.config import Settings
 from sparkrex.errors import RexError
+from sparkrex.ir.plan import MatchRecognize
 from sparkrex.physical.contract import Columns
 from sparkrex.physical.rows import run_blocks
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps, host_reasons, host_truths
@@ -50,6 +51,7 @@ def analysed(
     host = engine._open_host(query, {"t": table}, Settings())
     try:
         plan, _, evaluator = engine.prepare_relation(query, query.statement.relations[0], query.clauses[0], host)
+        assert isinstance(plan, MatchRecognize)
         yield split_conditions(plan), evaluator, plan.source
     finally:
         host.close()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -21,6 +21,7 @@ from tests.spark.sample import QUERY, TICKS, V_SHAPE, V_SHAPES, plan, rows
 from tests.spark.test_cases import check, representatives
 
 import sparkrex as rex
+from sparkrex.aggregates.registry import forget
 from sparkrex.errors import RexError
 
 if TYPE_CHECKING:
@@ -136,6 +137,28 @@ def test_ordered_and_spilled_as_on_classic(spark: SparkSession) -> None:
                 t=frame, settings=settings,
             )
             assert rows(ours) == expected, (order, settings)
+
+
+def test_segments(ticks: DataFrame) -> None:
+    class spread:  # noqa: N801  as users write aggregates
+        """The widest distance of two values."""
+
+        def scan(self, x: Any) -> float:
+            return float(x.max() - x.min())
+
+    rex.aggregate(spread)
+    try:
+        search = rex.match("""PARTITION BY sym ORDER BY ts MEASURES START_INDEX() AS i, upper(last(S.note)) AS note
+          PATTERN (S & ~(FALL W)) DEFINE SEGMENT S AS window(2, 3) AND spread(price) > 1,
+          SEGMENT FALL AS window(2) AND last(price) < first(price), SEGMENT W AS true""")
+        found = rows(ticks.transform(search))
+        assert found == sorted(tuple(row.values()) for row in search(TICKS).to_pylist())
+        assert found
+        with pytest.raises(PySparkException, match="REX408"):
+            ticks.transform(rex.match("PARTITION BY sym MEASURES first(ts) AS f PATTERN (S) DEFINE SEGMENT S AS true",
+                                      settings={"limit_segments": 3})).collect()
+    finally:
+        forget("spread")
 
 
 def test_the_sample_is_what_the_other_tests_use(ticks: DataFrame) -> None:

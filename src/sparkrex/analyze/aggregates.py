@@ -56,8 +56,8 @@ def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Exp
         if isinstance(call, exp.Filter):
             condition = converter.convert_node(call.expression.this, _INSIDE)
         call = call.this
-    if isinstance(call, exp.Count) and _is_star(call.this):
-        return _count_rows(_counted_variables(converter, call.this), converter, condition, semantics, span)
+    if isinstance(call, exp.Count) and is_star(call.this):
+        return _count_rows(counted_variables(converter, call.this), converter, condition, semantics, span)
     name = aggregate_name(call)
     template = None
     if type(call) is exp.Quantile and converter.scope.dialect_name in _INTERPOLATES:  # not the approximate ones
@@ -80,10 +80,10 @@ def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Exp
         condition = present if condition is None else Call("and", (condition, present), "({0} AND {1})")
     variables = _one_variable(converter, [*arguments, *(item.expression for item in order)], condition, span)
     result = Aggregate(
-        name, tuple(map(_each_row, arguments)), variables, semantics,
+        name, tuple(map(each_row, arguments)), variables, semantics,
         template or function_template(name, len(arguments)), is_distinct or isinstance(call, exp.ArrayUniqueAgg),
         _each_row_of(condition),
-        tuple(replace(item, expression=_each_row(item.expression)) for item in order), span=span,
+        tuple(replace(item, expression=each_row(item.expression)) for item in order), span=span,
     )
     if not skips_nulls:
         return result
@@ -100,12 +100,12 @@ def _check_place(converter: Converter, place: Place, span: Span) -> None:
         raise converter.error("REX210", "an aggregate cannot stand inside FIRST, LAST, PREV or NEXT", span)
 
 
-def _is_star(node: exp.Expr | None) -> bool:
+def is_star(node: exp.Expr | None) -> bool:
     """Whether the argument of COUNT is `*` or `name.*`."""
     return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
 
 
-def _counted_variables(converter: Converter, star: exp.Expr) -> frozenset[str] | None:
+def counted_variables(converter: Converter, star: exp.Expr) -> frozenset[str] | None:
     """The variables whose rows COUNT(*) or COUNT(name.*) counts; None, all rows, also for the input's own name."""
     if isinstance(star, exp.Star):
         return None
@@ -130,7 +130,7 @@ def _arguments(
     is_distinct = False
     order: list[SortItem] = []
     arguments: list[Expression] = []
-    for node in _argument_nodes(call):
+    for node in argument_nodes(call):
         current = node
         while isinstance(current, exp.Order | exp.Distinct):
             if isinstance(current, exp.Order):
@@ -144,7 +144,8 @@ def _arguments(
     return tuple(arguments), is_distinct, tuple(order)
 
 
-def _argument_nodes(call: exp.Expr) -> list[exp.Expr]:
+def argument_nodes(call: exp.Expr) -> list[exp.Expr]:
+    """The arguments of an aggregate as written."""
     # The `this` of a function that sqlglot does not know is its name.
     keys = ("expression", "separator", "count") if isinstance(call, exp.Anonymous) else (
         "this", "expression", "separator", "count", "quantile",
@@ -183,7 +184,7 @@ def _host_aggregate(
     name = call.name.lower() if isinstance(call, exp.Anonymous) else call.key
     variables = _one_variable(converter, operands, condition, span)
     return Aggregate(
-        name, tuple(map(_each_row, operands)), variables, semantics, template, filter=_each_row_of(condition),
+        name, tuple(map(each_row, operands)), variables, semantics, template, filter=_each_row_of(condition),
         span=span,
     )
 
@@ -205,16 +206,16 @@ def _one_variable(
     return next(iter(sets), None)
 
 
-def _each_row(expression: Expression) -> Expression:
+def each_row(expression: Expression) -> Expression:
     """References with their target set to the aggregated row; the aggregate itself knows the variables."""
     match expression:
         case ColumnAt() | ClassifierAt():
             return replace(expression, target=EACH_ROW)
         case Call():
-            return replace(expression, operands=tuple(map(_each_row, expression.operands)))
+            return replace(expression, operands=tuple(map(each_row, expression.operands)))
         case _:
             return expression
 
 
 def _each_row_of(condition: Expression | None) -> Expression | None:
-    return None if condition is None else _each_row(condition)
+    return None if condition is None else each_row(condition)

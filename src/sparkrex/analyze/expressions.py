@@ -35,8 +35,11 @@ class Converter:
     """Converts one expression of a clause.
 
     `in_define` is set for conditions. `row_only` names the sub-clause, PARTITION BY, ORDER BY or WITHIN, whose
-    expressions see the row itself and nothing of the match.
+    expressions see the row itself and nothing of the match. `unqualified` are the variables whose rows a column
+    without a qualifier means, None for all rows of the match.
     """
+
+    unqualified: frozenset[str] | None = None
 
     def __init__(self, scope: Scope, text: ScalarText, *, in_define: bool, row_only: str | None = None) -> None:
         self.scope = scope
@@ -47,7 +50,7 @@ class Converter:
 
     def convert(self) -> Expression:
         """The whole expression."""
-        return self.convert_node(self._with_strict_casts(), Place())
+        return self.convert_node(self.strict_tree(), Place())
 
     def convert_node(self, node: exp.Expr, place: Place) -> Expression:
         """One node of the expression and everything under it."""
@@ -89,7 +92,7 @@ class Converter:
         """The error to raise about something at `span`."""
         return AnalysisError(code, message, self.scope.source, span, hint=hint)
 
-    def _with_strict_casts(self) -> exp.Expr:
+    def strict_tree(self) -> exp.Expr:
         """The tree in which CAST means CAST: sqlglot reads Spark's as TRY_CAST, but since Spark 4 (ANSI) it fails."""
         tree = self.text.tree
         written = self.scope.source.text[self.text.span.start : self.text.span.end]

@@ -30,7 +30,8 @@ def convert_column(converter: Converter, node: exp.Expr, place: Place) -> Expres
     names = _name_chain(node)
     if isinstance(names[-1], exp.Star):
         raise converter.error("REX210", "a star is only allowed in COUNT(*) and COUNT(variable.*)", span)
-    variables, column, fields = _resolved(converter, names, span)
+    named, column, fields = _resolved(converter, names, span)
+    variables = converter.unqualified if named is None else named
     result: Expression = ColumnAt(target_row(converter, variables, place), column.name, span=span)
     for field in fields:
         result = Call("struct_field", (result, Literal(field)), _field_template(field, converter.scope), span=span)

@@ -83,5 +83,7 @@ def _leaf_type(node: exp.Expr, columns: dict[str, exp.DataType]) -> exp.DataType
             return exp.DataType.build("VARCHAR")
         case "MATCH_NUMBER" | "MATCH_SEQUENCE_NUMBER":
             return exp.DataType.build("BIGINT")
+        case "WINDOW":
+            return exp.DataType.build("BOOLEAN")
         case _:
             return None

@@ -1,4 +1,5 @@
-"""Arguments in, exit code out. The commands themselves are in `run.py`, `show.py` and `warmup.py`.
+"""Arguments in, exit code out. The commands themselves are in `run.py`, `show.py`, `warmup.py` and
+`profile.py`.
 
 Exit codes: 0 it went well; 1 the query is wrong; 2 the command is; 3 the query met data, files or a Spark that it could
 not work with; 70 a fault of ours; 130 interrupted.
@@ -39,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 from sparkrex.cli.warmup import warm_up
 
                 warm_up()
+            case "profile":
+                from sparkrex.cli.profile import profile
+
+                profile(parsed)
             case "version":
                 from sparkrex.cli.show import version
 
@@ -90,10 +95,22 @@ def make_parser() -> argparse.ArgumentParser:
         description="Show how a query would run: the matcher, why, and why not the others. Nothing is written.",
     )
     add_query_arguments(explain)
+    explain.add_argument(
+        "--analyze", action="store_true", help="run the query too, and show what was found and how long it took"
+    )
     commands.add_parser(
         "warmup", help="compile all kernels",
         description="Compile all kernels and keep the code on disk, so that no query waits for a compiler: in the "
         "folder NUMBA_CACHE_DIR names, else beside the package, else in the user's cache.",
+    )
+    profile = commands.add_parser(
+        "profile", help="measure what the planner of segment searches goes by",
+        description="Measure how long operators and aggregates of segment searches take on this machine, and print "
+        "both tables. Takes about a minute.",
+    )
+    profile.add_argument(
+        "-o", "--output", metavar="PATH", help="where to write the weights (default: in the package, where the planner "
+        "reads them)",
     )
     commands.add_parser("version", help="print the versions of SparkRex, Python and Spark")
     return parser

@@ -20,13 +20,14 @@ def explain(arguments: argparse.Namespace) -> None:
     """Print the plan of the query over these tables."""
     query = compiled_query(arguments)
     if not is_on_spark(arguments):
-        print(query.explain({table.name: open_table(table) for table in arguments.tables}))
+        tables = {table.name: open_table(table) for table in arguments.tables}
+        print(query.explain(tables, analyze=arguments.analyze))
         return
     from sparkrex.cli.session import read_table, spark_session
 
     with spark_session(arguments, query.settings.time_zone, Progress(sys.stderr)) as spark:
-        tables = {table.name: read_table(spark, table) for table in arguments.tables}
-        print(query.explain(tables, spark=spark))
+        frames = {table.name: read_table(spark, table) for table in arguments.tables}
+        print(query.explain(frames, spark=spark, analyze=arguments.analyze))
 
 
 def version() -> None:

@@ -25,7 +25,7 @@ def pattern_text(pattern: RowPattern) -> str:
             return quote_name(name)
         case rp.Concatenation(items):
             return " ".join(
-                f"({item})" if isinstance(item, rp.Alternation | rp.Concatenation) else str(item) for item in items
+                f"({item})" if isinstance(item, _LOOSE) else str(item) for item in items
             )
         case rp.Alternation(options):
             return " | ".join(
@@ -33,9 +33,13 @@ def pattern_text(pattern: RowPattern) -> str:
             )
         case rp.Quantified():
             body = str(pattern.body)
-            if isinstance(pattern.body, rp.Concatenation | rp.Alternation | rp.Quantified):
+            if isinstance(pattern.body, _LOOSE | rp.Quantified | rp.Negation):
                 body = f"({body})"
             return body + quantifier_text(pattern)
+        case rp.Conjunction(items):
+            return " & ".join(f"({item})" if isinstance(item, _LOOSE) else str(item) for item in items)
+        case rp.Negation(body):
+            return f"~({body})" if isinstance(body, _LOOSE) else f"~{body}"
         case rp.Permutation(items):
             return f"PERMUTE({', '.join(map(str, items))})"
         case rp.Exclusion(body):
@@ -60,4 +64,6 @@ def quantifier_text(pattern: Quantified) -> str:
     return text if pattern.is_greedy else text + "?"
 
 
+# What binds more loosely than quantifiers and ~. In a concatenation `&` could do without parentheses, a reader not.
+_LOOSE = rp.Concatenation | rp.Alternation | rp.Conjunction
 _SHORT: dict[tuple[int, int | None], str] = {(0, None): "*", (1, None): "+", (0, 1): "?"}

@@ -1,4 +1,4 @@
-"""The row pattern algebra of SQL:2016.
+"""The row pattern algebra of SQL:2016, and what T-ReX adds to its syntax (`&` and `~`).
 
 Immutable trees. Equality means *same pattern*: spans do not take part. `str(node)` is SQL pattern text. Names of
 variables are canonical here: unquoted ones already folded.
@@ -104,8 +104,26 @@ class Empty(Node):
     """`()`: matches no row, anywhere."""
 
 
+@dataclass(frozen=True, slots=True)
+class Conjunction(Node):
+    """Rows that all items match (`&`); at least two. Only segment queries have it."""
+
+    items: tuple[RowPattern, ...]
+
+    def __post_init__(self) -> None:
+        _require(len(self.items) >= 2, "a conjunction has at least two items")
+
+
+@dataclass(frozen=True, slots=True)
+class Negation(Node):
+    """Rows that `body` does not match (`~`). Only segment queries have it."""
+
+    body: RowPattern
+
+
 RowPattern: TypeAlias = (
     Variable | Concatenation | Alternation | Quantified | Permutation | Exclusion | Anchor | Empty
+    | Conjunction | Negation
 )
 
 

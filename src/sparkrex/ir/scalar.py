@@ -8,6 +8,7 @@ which knows the name may compute it and one which does not can ask the host.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -83,7 +84,9 @@ class Literal(Scalar):
         return hash((type(self.value), repr(self.value)))
 
     def __str__(self) -> str:
-        return "NULL" if self.value is None else repr(self.value)
+        if self.value is None or isinstance(self.value, Decimal):
+            return "NULL" if self.value is None else str(self.value)
+        return repr(self.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from sparkrex.ir.row_pattern import (
     Alternation,
     Anchor,
     Concatenation,
+    Conjunction,
     Empty,
     Exclusion,
+    Negation,
     Permutation,
     Quantified,
     RowPattern,
@@ -23,11 +25,11 @@ if TYPE_CHECKING:
 def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
     """The direct parts of a pattern, in order."""
     match pattern:
-        case Concatenation(items) | Permutation(items):
+        case Concatenation(items) | Permutation(items) | Conjunction(items):
             return items
         case Alternation(options):
             return options
-        case Quantified(body) | Exclusion(body):
+        case Quantified(body) | Exclusion(body) | Negation(body):
             return (body,)
         case Variable() | Anchor() | Empty():
             return ()
@@ -47,6 +49,11 @@ def walk(pattern: RowPattern) -> Iterator[RowPattern]:
 def variables(pattern: RowPattern) -> tuple[str, ...]:
     """Names of the variables in the pattern, each once, in order of first appearance."""
     return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Variable)))
+
+
+def speaks_of_segments(pattern: RowPattern) -> bool:
+    """Whether `&` or `~` occurs."""
+    return any(isinstance(node, Conjunction | Negation) for node in walk(pattern))
 
 
 def has_exclusion(pattern: RowPattern) -> bool:

@@ -11,25 +11,32 @@ import contextlib
 import io
 import sys
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, BooleanType, LongType, MapType, StringType, StructField, StructType
 
+from sparkrex.aggregates.registry import shipped, user_defined
 from sparkrex.analyze.clause import analyze_clause, union_variables
 from sparkrex.analyze.scope import InputColumn, Scope
+from sparkrex.analyze.segments import analyze_segments, is_segment_clause
 from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.errors import AnalysisError, RexError, UnsupportedError
 from sparkrex.ir import traverse
-from sparkrex.ir.scalar import ColumnAt, walk
+from sparkrex.ir.plan import MatchRecognize, SegmentSearch
+from sparkrex.ir.scalar import Aggregate, ColumnAt, walk
 from sparkrex.languages.match_recognize.names import name_rules
 from sparkrex.physical.output import NO_COLUMNS
 from sparkrex.planner.choose_matcher import Choice, check_conditions, choose_matcher
+from sparkrex.segment_engine import plan_search, rewrite_search, searched_columns
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
 from sparkrex.spark.lower import Lowered, lower, quoted
+from sparkrex.spark.lower_segments import cut_by_spark, lower_search
 from sparkrex.spark.worker import WorkerTask, open_evaluator
 from sparkrex.spark.worker_language import refuse_worker_calls
 from sparkrex.spark.worker_types import refuse_types
@@ -42,10 +49,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
+    from sparkrex.aggregates.registry import Shipped
     from sparkrex.config import Settings
     from sparkrex.engine import ParsedQuery
-    from sparkrex.ir.plan import MatchRecognize
     from sparkrex.languages.match_recognize.syntax import Clause
+    from sparkrex.segment_engine import Rewritten
     from sparkrex.statement.cut import Relation
 
 # Types that NumPy does not order or compare as Spark does: Spark numbers the rows instead.
@@ -77,14 +85,14 @@ def run_on_spark(
 
 def explain_on_spark(
     query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None, settings: Settings
-) -> tuple[list[tuple[MatchRecognize, Choice]], DataFrame]:
-    """Plan and matcher of every relation, and the DataFrame of the whole."""
+) -> tuple[list[tuple[MatchRecognize | SegmentSearch, Choice | Rewritten]], DataFrame]:
+    """Plan and matcher of every relation, or its logical plan if it is a search, and the DataFrame of the whole."""
     host = _open_host(query, tables, spark)
-    plans = []
+    plans: list[tuple[MatchRecognize | SegmentSearch, Choice | Rewritten]] = []
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
         frame, plan, choice = _relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = frame
-        plans.append((plan, choice))
+        plans.append((plan, choice or _rewritten(plan, relation, host)))
     if query.statement.bare_relation is None:
         frame = host.analyzed(host.translated(query.statement.host_sql), None)
     return plans, frame
@@ -108,17 +116,39 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
 
 def _relation(
     query: ParsedQuery, relation: Relation, clause: Clause, host: SparkHost, settings: Settings
-) -> tuple[DataFrame, MatchRecognize, Choice]:
-    from_item = host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}")
-    source = host.analyzed(from_item, relation.span)
+) -> tuple[DataFrame, MatchRecognize | SegmentSearch, Choice | None]:
+    """A relation's result, plan and matcher; a segment search has none."""
+    source = _source(relation, host)
     columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
-    plans = [_analyze(query, relation, clause, columns, host, dialect) for dialect in ("spark", "duckdb")]
+    scopes = [_scope(query, relation, clause, columns, host, dialect) for dialect in ("spark", "duckdb")]
     settings = replace(settings, time_zone=host.time_zone())
-    lowered = lower(plans[0], plans[1], f"{relation.placeholder}_in", settings.tie_break, _wanted(query, relation))
+    input_name = f"{relation.placeholder}_in"
+    if is_segment_clause(clause):
+        users = user_defined()
+        search, twin = (analyze_segments(clause, scope, relation, users) for scope in scopes)
+        lowered = lower_search(search, twin, input_name, settings.tie_break)
+    else:
+        plan, theirs = (analyze_clause(clause, scope, relation) for scope in scopes)
+        lowered = lower(plan, theirs, input_name, settings.tie_break, _wanted(query, relation))
     refuse_worker_calls(lowered.worker)
     projected = _project(source, lowered, host, relation)
-    frame, choice = _match(projected, lowered, host, settings, relation)
-    return _select(frame, lowered, host, relation), plans[0], choice
+    shuffled = _shuffle(projected, lowered, host, relation)
+    if isinstance(lowered.worker, SegmentSearch):
+        frame = _search(shuffled, lowered.worker, lowered, host, settings)
+        return _select(frame, lowered, host, relation), search, None
+    frame, choice = _match(shuffled, lowered.worker, lowered, host, settings)
+    return _select(frame, lowered, host, relation), plan, choice
+
+
+def _source(relation: Relation, host: SparkHost) -> DataFrame:
+    return host.analyzed(host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}"), relation.span)
+
+
+def _rewritten(plan: MatchRecognize | SegmentSearch, relation: Relation, host: SparkHost) -> Rewritten:
+    """The logical plan of a search as the user wrote it; that of the workers is over projected columns."""
+    assert isinstance(plan, SegmentSearch)  # row patterns have a matcher
+    read = _source(relation, host).select(*map(quoted, sorted(searched_columns(plan))))
+    return rewrite_search(plan, _arrow_schema(read.schema, host).empty_table())
 
 
 def _wanted(query: ParsedQuery, relation: Relation) -> frozenset[str] | None:
@@ -138,10 +168,10 @@ def _wanted(query: ParsedQuery, relation: Relation) -> frozenset[str] | None:
     return frozenset(token.text.lower() for token in outside)
 
 
-def _analyze(
+def _scope(
     query: ParsedQuery, relation: Relation, clause: Clause, columns: tuple[InputColumn, ...], host: SparkHost,
     dialect: str,
-) -> MatchRecognize:
+) -> Scope:
     scope = Scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
         host_dialect=dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
@@ -149,8 +179,7 @@ def _analyze(
         table_columns=host.table_columns, outer_names=relation.outer_names,
         translates_all=dialect == "spark", zero_gives_null=not host.is_ansi(),
     )
-    scope = replace(scope, unions=union_variables(clause, scope))
-    return analyze_clause(clause, scope, relation)
+    return replace(scope, unions=union_variables(clause, scope))
 
 
 def _project(source: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> DataFrame:
@@ -176,26 +205,35 @@ def _selected(
         del host.frames[name]
 
 
-def _match(
-    projected: DataFrame, lowered: Lowered, host: SparkHost, settings: Settings, relation: Relation
-) -> tuple[DataFrame, Choice]:
-    import sparkrex
+@dataclass(frozen=True, slots=True)
+class _Shuffled:
+    """Rows on their way to the workers, and what comes back. See `WorkerTask` for `is_ordered` and `cut`."""
 
+    frame: DataFrame
+    types: dict[str, DataType]
+    output: StructType
+    is_ordered: bool
+    cut: str | None
+
+
+def _shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> _Shuffled:
+    """The rows of a partition brought together; ordered by Spark only where the workers cannot, or need not."""
     keys = list(dict.fromkeys(lowered.keys))
     types = {field.name: field.dataType for field in projected.schema}
     _check_keys(lowered, types, host, relation)
     output = _output_schema(projected, lowered, types)
-    ordered_by_spark = any(
-        word in types[name].simpleString() or "collate" in types[name].simpleString()
-        for name in (*keys, *lowered.order) for word in _ORDERED_BY_SPARK
-    )
+    ordered_by_spark = any(_is_ordered_by_spark(types[name]) for name in (*keys, *lowered.order))
+    # All rows of a search are in memory at once: there the workers order them.
+    is_ordered = ordered_by_spark or (not keys and not isinstance(lowered.worker, SegmentSearch))
     cut: str | None = None
     if not keys:
         warnings.warn(
             "MATCH_RECOGNIZE without PARTITION BY: all rows go through one task; add PARTITION BY if possible",
             stacklevel=_callers_level(),
         )
-        frame = projected.repartition(1).sortWithinPartitions(*_sort_columns(lowered))
+        frame = projected.repartition(1)
+        if is_ordered:
+            frame = frame.sortWithinPartitions(*_sort_columns(lowered))
     elif ordered_by_spark:
         cut = "rex_number"
         number = "row_number() OVER (PARTITION BY {} ORDER BY {})".format(
@@ -204,24 +242,77 @@ def _match(
         frame = projected.withColumn(cut, F.expr(number))
     else:
         frame = projected.repartition(*map(quoted, keys))
-    needed = _carried(lowered, keys, projected.columns, is_ordered=not keys or ordered_by_spark)
+    needed = _carried(lowered, keys, types, is_ordered=is_ordered)
     if cut is not None:
         needed.append(cut)
     frame = frame.select(*map(quoted, needed))
     _check_carried(frame, lowered, host, relation)
     refuse_types(lowered.worker, types)
-    sample = _arrow_schema(frame.schema, host).empty_table()
-    evaluator = open_evaluator(lowered.worker, settings)
+    return _Shuffled(frame, types, output, is_ordered, cut)
+
+
+def _match(
+    shuffled: _Shuffled, plan: MatchRecognize, lowered: Lowered, host: SparkHost, settings: Settings
+) -> tuple[DataFrame, Choice]:
+    import sparkrex
+
+    sample = _arrow_schema(shuffled.frame.schema, host).empty_table()
+    evaluator = open_evaluator(plan, settings)
     try:
-        choice = choose_matcher(lowered.worker, sample, evaluator, settings)
-        check_conditions(choice, lowered.worker, sample, evaluator)
+        choice = choose_matcher(plan, sample, evaluator, settings)
+        check_conditions(choice, plan, sample, evaluator)
     finally:
         evaluator.host.close()
     task = WorkerTask(
-        sparkrex.__version__, lowered.worker, _arrow_schema(output, host), settings, not keys or ordered_by_spark, cut,
-        tuple(zip(lowered.keys, lowered.outputs, strict=False)),
+        sparkrex.__version__, plan, _arrow_schema(shuffled.output, host), settings, shuffled.is_ordered, shuffled.cut,
+        _key_names(lowered),
     )
-    return frame.mapInArrow(task, output), choice
+    return shuffled.frame.mapInArrow(task, shuffled.output), choice
+
+
+def _search(
+    shuffled: _Shuffled, search: SegmentSearch, lowered: Lowered, host: SparkHost, settings: Settings
+) -> DataFrame:
+    """The search in the workers."""
+    import sparkrex
+    from sparkrex.physical.contract import Columns
+    from sparkrex.spark.segment_worker import SERIES, SegmentTask
+
+    if shuffled.is_ordered:
+        search = cut_by_spark(search, SERIES, keeps_order=set(lowered.order) <= set(shuffled.frame.columns))
+    sample = _arrow_schema(shuffled.frame.schema, host).empty_table()
+    evaluator = open_evaluator(search, settings)
+    try:
+        # Over no rows: what is wrong with the search shows before any job.
+        plan_search(search, Columns(sample, np.zeros(1, np.int64)), evaluator, settings)
+    finally:
+        evaluator.host.close()
+    task = SegmentTask(
+        sparkrex.__version__, search, _arrow_schema(shuffled.output, host), settings, shuffled.is_ordered, shuffled.cut,
+        _key_names(lowered), _shipped(search),
+    )
+    return shuffled.frame.mapInArrow(task, shuffled.output)
+
+
+def _shipped(search: SegmentSearch) -> tuple[Shipped, ...]:
+    """The aggregates of the user's own that a search calls; workers learn them from the task."""
+    expressions = [measure.expression for measure in search.measures]
+    expressions += [d.condition for d in search.definitions if d.condition is not None]
+    calls = {node.function: node for e in expressions for node in walk(e) if isinstance(node, Aggregate)}
+    found = shipped(calls)
+    for one in found:
+        try:
+            cloudpickle.dumps(one)  # type: ignore[no-untyped-call]
+        except Exception as error:  # whatever pickling the user's object raises
+            raise UnsupportedError(
+                "REX301", f"the aggregate {one[0].name} cannot be sent to Spark's workers: {error}", search.source,
+                calls[one[0].name].span or search.span, hint="keep what cannot be pickled out of the class",
+            ) from error
+    return found
+
+
+def _key_names(lowered: Lowered) -> tuple[tuple[str, str], ...]:
+    return tuple(zip(lowered.keys, lowered.outputs, strict=False))
 
 
 def _callers_level() -> int:
@@ -234,14 +325,25 @@ def _callers_level() -> int:
     return level
 
 
-def _carried(lowered: Lowered, keys: list[str], columns: list[str], *, is_ordered: bool) -> list[str]:
+def _is_ordered_by_spark(kind: DataType) -> bool:
+    return any(word in kind.simpleString() for word in _ORDERED_BY_SPARK)
+
+
+def _carried(lowered: Lowered, keys: list[str], types: dict[str, DataType], *, is_ordered: bool) -> list[str]:
     """Columns that travel to the workers: once Spark has ordered the rows, order columns only if read otherwise."""
+    columns = list(types)
     if not is_ordered:
-        return list(columns)
-    plan = replace(lowered.worker, order_by=())
-    used = {*plan.passed_columns(), *keys}
-    for expression in (*(m.expression for m in plan.measures), *(d.condition for d in plan.definitions)):
-        used.update(node.column for node in walk(expression) if isinstance(node, ColumnAt))
+        return columns
+    used = set(keys)
+    if isinstance(lowered.worker, SegmentSearch):
+        is_plain = not any(map(_is_ordered_by_spark, (types[name] for name in lowered.order)))
+        # A window on the first of them bounds the search.
+        used |= searched_columns(lowered.worker if is_plain else replace(lowered.worker, order_by=()))
+    else:
+        plan = replace(lowered.worker, order_by=())
+        used.update(plan.passed_columns())
+        for expression in (*(m.expression for m in plan.measures), *(d.condition for d in plan.definitions)):
+            used.update(node.column for node in walk(expression) if isinstance(node, ColumnAt))
     return [name for name in columns if name in used] or columns[:1]
 
 

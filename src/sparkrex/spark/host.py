@@ -6,12 +6,12 @@ nothing is registered in the session and the same code serves classic sessions a
 
 from __future__ import annotations
 
-import logging
 import re
 from typing import TYPE_CHECKING, Any
 
 import sqlglot
 from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.logger import PySparkLogger
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
@@ -50,7 +50,7 @@ class SparkHost:
         Connect analyses on demand: asking for the schema makes errors appear here, not at the first action.
         """
         # PySpark logs every analysis error as a page of JSON before raising it.
-        logger = logging.getLogger("SQLQueryContextLogger")
+        logger = PySparkLogger.getLogger("SQLQueryContextLogger")  # not a plain logger, which could not log them
         was_disabled, logger.disabled = logger.disabled, True
         try:
             frame = self._sql(text)

@@ -27,10 +27,14 @@ from sparkrex.ir.scalar import (
     Target,
     walk,
 )
+from sparkrex.physical.segments.output import INDEX
 from sparkrex.spark.missing_rows import is_null_for_null, over_a_missing_row
 from sparkrex.spark.worker_language import is_known_to_workers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sparkrex.ir.plan import SegmentSearch
     from sparkrex.source import Span
 
 MATCHED = "rex_matched"
@@ -48,7 +52,7 @@ class Lowered:
     projections: dict[str, str]
     keys: tuple[str, ...]
     order: tuple[str, ...]
-    worker: MatchRecognize
+    worker: MatchRecognize | SegmentSearch
     outputs: dict[str, str]
     sources: dict[str, str | None]
     aggregates: dict[str, str]
@@ -64,20 +68,9 @@ def lower(
     `input_name` names the input in the projections' SQL. `wanted` are the names, in lower case, that the statement
     around the relation can read, None if it may read all.
     """
-    lowering = _Lowering(input_name)
+    lowering = Lowering(input_name)
     keys = tuple(lowering.column(key.expression, "k") for key in spark_plan.partition_by)
-    order = [lowering.column(key.expression, "o") for key in spark_plan.order_by]
-    order_by = [
-        OrderKey(ColumnAt(Target(), name), key.is_descending, key.nulls_first, None)
-        for name, key in zip(order, spark_plan.order_by, strict=True)
-    ]
-    for name in tie_break:
-        order.append(lowering.column(ColumnAt(Target(), name), "o"))
-        order_by.append(OrderKey(ColumnAt(Target(), order[-1]), False, True, None))
-    if not spark_plan.order_by:
-        # Input order: taken before the shuffle.
-        order.append(lowering.sql("monotonically_increasing_id()", "o"))
-        order_by.append(OrderKey(ColumnAt(Target(), order[-1]), False, True, None))
+    order, order_by = lower_order(spark_plan.order_by, tie_break, lowering)
     definitions = tuple(
         Definition(s.variable, lowering.lowered(s.condition, w.condition, is_guarded=False))
         for s, w in zip(spark_plan.definitions, worker_plan.definitions, strict=True)
@@ -86,7 +79,7 @@ def lower(
         name: lowering.column(ColumnAt(Target(), name), "c")
         for name in spark_plan.passed_columns() if wanted is None or name.lower() in wanted
     }
-    measures, rendered = _measures(spark_plan, worker_plan, lowering)
+    measures, rendered = lower_measures(spark_plan.measures, worker_plan.measures, lowering)
     shows_unmatched = spark_plan.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED
     if shows_unmatched:
         measures.append(Measure(MATCHED, Literal(True)))
@@ -98,7 +91,8 @@ def lower(
         worker_plan,
         input_columns=tuple(dict.fromkeys(name for name in passed.values() if name not in keys)),
         partition_by=tuple(PartitionKey(name, ColumnAt(Target(), name)) for name in dict.fromkeys(keys)),
-        order_by=tuple(order_by),
+        # Not as columns to pass on: those are `passed`.
+        order_by=tuple(replace(key, column=None) for key in order_by),
         measures=tuple(measures),
         definitions=definitions,
         output_names=None,
@@ -114,15 +108,36 @@ def lower(
     for name, measure in zip(spark_plan.output_columns()[n_before:], spark_plan.measures, strict=False):
         spans[name] = measure.span
     return Lowered(
-        lowering.projections, keys, tuple(order), worker, outputs, _sources(measures), lowering.aggregates, spans
+        lowering.projections, keys, tuple(order), worker, outputs, measure_sources(measures), lowering.aggregates, spans
     )
 
 
-def _sources(measures: list[Measure]) -> dict[str, str | None]:
+def lower_order(
+    keys: Sequence[OrderKey], tie_break: tuple[str, ...], lowering: Lowering
+) -> tuple[list[str], list[OrderKey]]:
+    """ORDER BY as projected columns, and as keys over them. `column` stays set where a key is simply a column."""
+    order = [lowering.column(key.expression, "o") for key in keys]
+    order_by = [
+        replace(key, expression=ColumnAt(Target(), name), column=name if key.column else None)
+        for name, key in zip(order, keys, strict=True)
+    ]
+    for name in tie_break:
+        order.append(lowering.column(ColumnAt(Target(), name), "o"))
+        order_by.append(OrderKey(ColumnAt(Target(), order[-1]), False, True, None))
+    if not keys:
+        # Input order: taken before the shuffle.
+        order.append(lowering.sql("monotonically_increasing_id()", "o"))
+        order_by.append(OrderKey(ColumnAt(Target(), order[-1]), False, True, None))
+    return order, order_by
+
+
+def measure_sources(measures: list[Measure]) -> dict[str, str | None]:
     """For each worker measure, the projected column that its type is that of, None if it is an aggregate's."""
     sources: dict[str, str | None] = {}
     for measure in measures:
         match measure.expression:
+            case ColumnAt(_, column) if column == INDEX:
+                sources[measure.name] = "bigint"
             case ColumnAt(_, column):
                 sources[measure.name] = column
             case ClassifierAt():
@@ -136,14 +151,14 @@ def _sources(measures: list[Measure]) -> dict[str, str | None]:
     return sources
 
 
-def _measures(
-    spark_plan: MatchRecognize, worker_plan: MatchRecognize, lowering: _Lowering
+def lower_measures(
+    ours_by_place: Sequence[Measure], theirs_by_place: Sequence[Measure], lowering: Lowering
 ) -> tuple[list[Measure], list[str]]:
     """What the workers read from the matches, and the measures as Spark SQL over it."""
     names: dict[Leaf, str] = {}
     measures: list[Measure] = []
     rendered: list[str] = []
-    for ours, theirs in zip(spark_plan.measures, worker_plan.measures, strict=True):
+    for ours, theirs in zip(ours_by_place, theirs_by_place, strict=True):
         spark_expression = lowering.without_windows(ours.expression)
         pairs = dict(zip(leaves(ours.expression), leaves(theirs.expression), strict=True))
         for leaf in leaves(spark_expression):
@@ -157,8 +172,11 @@ def _measures(
 
 
 @dataclass(slots=True)
-class _Lowering:
+class Lowering:
+    """Collects what Spark projects. `own` is the row under test: in a row pattern the current one."""
+
     input_name: str
+    own: Target = field(default_factory=Target)
     projections: dict[str, str] = field(default_factory=dict)
     aggregates: dict[str, str] = field(default_factory=dict)
     spans: dict[str, Span | None] = field(default_factory=dict)
@@ -186,11 +204,11 @@ class _Lowering:
 
     def lowered(self, ours: Expression, theirs: Expression, *, is_guarded: bool) -> Expression:
         """The worker's expression with every row-local part replaced by a projected column."""
-        projection = row_local(ours, is_guarded=is_guarded) or _constant(ours, is_guarded=is_guarded)
+        projection = row_local(ours, is_guarded=is_guarded) or self._constant(ours, is_guarded=is_guarded)
         if projection is not None:
             name = self.column(projection.expression, "p")
             value = ColumnAt(projection.target, name, span=theirs.span)
-            if projection.target == Target() or is_null_for_null(projection.expression):
+            if projection.target in (Target(), self.own) or is_null_for_null(projection.expression):
                 return value
             return self._or_missing(value, projection.expression, theirs)
         match ours, theirs:
@@ -206,6 +224,13 @@ class _Lowering:
                 return self._aggregate(ours, theirs)
             case _:
                 return theirs
+
+    def _constant(self, expression: Expression, *, is_guarded: bool) -> Projection | None:
+        """An expression that reads nothing, as a projection if only Spark can evaluate it: `rand()`, a UDF."""
+        is_constant = all(isinstance(node, Call | Literal) for node in walk(expression))
+        if not is_constant or is_known_to_workers(expression) or (is_guarded and can_fail(expression)):
+            return None
+        return Projection(self.own, expression)
 
     def _connector(self, ours: Call, theirs: Call, *, is_guarded: bool) -> Expression:
         """AND and OR over several target rows. What stands in front and reads one row is projected as a whole: there
@@ -223,7 +248,7 @@ class _Lowering:
     def _or_missing(self, value: ColumnAt, expression: Expression, theirs: Expression) -> Expression:
         """Where there is no target row, the expression over an all-NULL row: a column of its own."""
         null_row = over_a_missing_row(expression, self.input_column)
-        missing = ColumnAt(Target(), self.sql(null_row, "p", expression.span), span=theirs.span)
+        missing = ColumnAt(self.own, self.sql(null_row, "p", expression.span), span=theirs.span)
         exists = ColumnAt(value.target, self.sql("TRUE", "p"), span=theirs.span)
         return Call("case", (exists, value, missing), "(CASE WHEN {0} THEN {1} ELSE {2} END)", span=theirs.span)
 
@@ -314,14 +339,6 @@ def _at_input(expression: Call) -> Call:
     plain = at_current_row(expression)
     assert isinstance(plain, Call)
     return plain
-
-
-def _constant(expression: Expression, *, is_guarded: bool) -> Projection | None:
-    """An expression that reads nothing as a projection, if only Spark can evaluate it: `rand()`, a user's function."""
-    is_constant = all(isinstance(node, Call | Literal) for node in walk(expression))
-    if not is_constant or is_known_to_workers(expression) or (is_guarded and can_fail(expression)):
-        return None
-    return Projection(Target(), expression)
 
 
 def _first(connector: Call, n_operands: int) -> Expression:

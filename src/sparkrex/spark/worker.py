@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from sparkrex.columns.cuts import cut_partitions
 from sparkrex.errors import ExecutionError, InternalError, RexError
+from sparkrex.ir.plan import MatchRecognize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from sparkrex.config import Settings
     from sparkrex.hosts.duckdb import RelationEvaluator
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.ir.plan import SegmentSearch
     from sparkrex.physical.streamed import StreamedRelation
     from sparkrex.source import Span
 
@@ -45,7 +46,7 @@ class WorkerTask:
     """
 
     version: str
-    plan: MatchRecognize
+    plan: MatchRecognize | SegmentSearch
     schema: pa.Schema
     settings: Settings
     is_ordered: bool
@@ -123,17 +124,18 @@ class WorkerTask:
                 yield kept.pop()
             yield from rest
 
-        by = [SortColumn(key.name) for key in self.plan.partition_by]
-        by += [
-            SortColumn(key.expression.column, key.is_descending, key.nulls_first)
-            for key in self.plan.order_by if isinstance(key.expression, ColumnAt)
-        ]
-        return sorted_batches(everything(), by, sizes, _spill_folder())
+        by = {key.name: SortColumn(key.name) for key in self.plan.partition_by}
+        for key in self.plan.order_by:
+            if isinstance(key.expression, ColumnAt):  # a column a second time orders nothing
+                column = key.expression.column
+                by.setdefault(column, SortColumn(column, key.is_descending, key.nulls_first))
+        return sorted_batches(everything(), list(by.values()), sizes, _spill_folder())
 
     def _streamed(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         """Match ordered rows chunk by chunk."""
         relation: StreamedRelation | None = None
         opens = True
+        assert isinstance(self.plan, MatchRecognize)  # `SegmentTask` has its own way
         for chunk, following in _with_next(_chunks(batches, self.settings)):
             if relation is None:
                 # Only now: the compiler takes as much memory as a small sort, and with the first chunk that is over.
@@ -174,7 +176,7 @@ class WorkerTask:
         return pa.table(columns, schema=self.schema)
 
 
-def open_evaluator(plan: MatchRecognize, settings: Settings) -> RelationEvaluator:
+def open_evaluator(plan: MatchRecognize | SegmentSearch, settings: Settings) -> RelationEvaluator:
     """DuckDB as the worker's evaluator: one thread, no tables."""
     from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator
     from sparkrex.statement.tokens import find_dialect
@@ -186,7 +188,7 @@ def open_evaluator(plan: MatchRecognize, settings: Settings) -> RelationEvaluato
 class WorkerEvaluator:
     """The worker's evaluator, loaded with the first expression that the engine leaves to it: most queries have none."""
 
-    def __init__(self, plan: MatchRecognize, settings: Settings) -> None:
+    def __init__(self, plan: MatchRecognize | SegmentSearch, settings: Settings) -> None:
         self._plan = plan
         self._settings = settings
         self._opened: RelationEvaluator | None = None

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from sparkrex.errors import UnsupportedError
+from sparkrex.ir.plan import SegmentSearch
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Literal, walk
 
 if TYPE_CHECKING:
@@ -56,7 +57,14 @@ def _is_known(node: Call | Aggregate) -> bool:
             return node.function in _OPERATORS or node.function in _FUNCTIONS
 
 
-def refuse_worker_calls(plan: MatchRecognize) -> None:
+def is_of_segments(function: str) -> bool:
+    """Whether an aggregate is one over segments that the workers compute themselves: none of Spark's, or a user's."""
+    from sparkrex.aggregates.registry import find
+
+    return function not in _AGGREGATES and find(function) is not None
+
+
+def refuse_worker_calls(plan: MatchRecognize | SegmentSearch) -> None:
     """Refuse what the workers would evaluate otherwise than Spark does, or not at all.
 
     What speaks of one row gets here only behind a condition on another row, and only if it can fail. In dialect duckdb
@@ -64,9 +72,12 @@ def refuse_worker_calls(plan: MatchRecognize) -> None:
     """
     if plan.dialect == "duckdb":
         return
-    expressions = [*(m.expression for m in plan.measures), *(d.condition for d in plan.definitions)]
+    expressions = [m.expression for m in plan.measures]
+    expressions += [d.condition for d in plan.definitions if d.condition is not None]
     for node in (node for expression in expressions for node in walk(expression)):
         if not isinstance(node, Call | Aggregate) or _is_known(node):
+            continue
+        if isinstance(plan, SegmentSearch) and isinstance(node, Aggregate) and is_of_segments(node.function):
             continue
         name = _written_name(node, plan)
         targets = {part.target for part in walk(node) if isinstance(part, ColumnAt)}
@@ -82,7 +93,7 @@ def refuse_worker_calls(plan: MatchRecognize) -> None:
         )
 
 
-def _written_name(node: Call | Aggregate, plan: MatchRecognize) -> str:
+def _written_name(node: Call | Aggregate, plan: MatchRecognize | SegmentSearch) -> str:
     """The function as the user wrote it."""
     if node.span is None:
         return node.function

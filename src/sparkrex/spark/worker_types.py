@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.types import DecimalType, DoubleType, FloatType, StringType, TimestampNTZType, TimestampType
 
 from sparkrex.errors import AnalysisError, UnsupportedError
+from sparkrex.ir.plan import SegmentSearch
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Literal, parts, walk
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ _REAL_AGGREGATES = ("avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "
 _REAL_FUNCTIONS = ("divide", "sqrt", "pow", "safedivide")
 
 
-def refuse_types(plan: MatchRecognize, types: Mapping[str, DataType]) -> None:
+def refuse_types(plan: MatchRecognize | SegmentSearch, types: Mapping[str, DataType]) -> None:
     """Refuse what Spark would compute from columns of these types but the workers would not, or not so."""
     is_spark = plan.dialect.startswith(("spark", "databricks"))
-    expressions = [*(m.expression for m in plan.measures), *(d.condition for d in plan.definitions)]
+    expressions = [m.expression for m in plan.measures]
+    if not isinstance(plan, SegmentSearch):  # conditions over segments are of doubles everywhere
+        expressions += [d.condition for d in plan.definitions]
     for node in (node for expression in expressions for node in walk(expression)):
         match node:
             case Aggregate(function, (ColumnAt(_, column), *_)) if (

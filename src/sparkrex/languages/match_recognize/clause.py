@@ -1,7 +1,7 @@
 """The clause grammar: which sub-clauses stand where, and what each holds.
 
-PARTITION BY, ORDER BY, MEASURES, rows per match, AFTER MATCH SKIP, PATTERN, WITHIN, SUBSET, DEFINE: in this order, each
-at most once, PATTERN required.
+PARTITION BY, ORDER BY, MEASURES, rows per match, AFTER MATCH SKIP or ALL MATCHES, PATTERN, WITHIN, SUBSET, DEFINE: in
+this order, each at most once, PATTERN required.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError, UnsupportedError
 from sparkrex.ir.plan import RowsPerMatch, SkipTo
+from sparkrex.ir.traverse import speaks_of_segments
 from sparkrex.languages.match_recognize.expression import parse_expression
 from sparkrex.languages.match_recognize.pattern import parse_pattern
 from sparkrex.languages.match_recognize.syntax import (
@@ -65,6 +66,7 @@ class _ClauseParser:
         self.dialect = dialect
         self.rules = rules
         self.span = span
+        self.in_segments = False
 
     def parse(self, tokens: list[Token]) -> Clause:
         parts = {part.head: part for part in self._parts(tokens)}
@@ -72,8 +74,15 @@ class _ClauseParser:
             at = Span(max(0, self.span.start - 1), self.span.start)
             raise ParseError("REX102", "PATTERN is missing", self.source, at, hint="PATTERN (A B+ C)")
         rows, rows_span = self._rows_per_match(parts.get("ROWS PER MATCH"))
-        pattern_part = parts["PATTERN"]
-        pattern_span = self._pattern_span(pattern_part)
+        pattern_span = self._pattern_span(parts["PATTERN"])
+        pattern = parse_pattern(self.source, pattern_span, self.rules)
+        all_matches = self._all_matches(parts.get("ALL MATCHES"))
+        definitions = parts.get("DEFINE")
+        self.in_segments = (
+            all_matches is not None
+            or speaks_of_segments(pattern)
+            or (definitions is not None and any(map(_is_segment_definition, self._items(definitions))))
+        )
         return Clause(
             partition_by=self._partition_by(parts.get("PARTITION BY")),
             order_by=self._order_by(parts.get("ORDER BY")),
@@ -81,12 +90,13 @@ class _ClauseParser:
             rows_per_match=rows,
             rows_span=rows_span,
             skip=self._skip(parts.get("AFTER MATCH")),
-            pattern=parse_pattern(self.source, pattern_span, self.rules),
+            pattern=pattern,
             pattern_span=pattern_span,
             within=self._within(parts.get("WITHIN")),
             subsets=self._subsets(parts.get("SUBSET")),
-            definitions=self._definitions(parts.get("DEFINE")),
+            definitions=self._definitions(definitions),
             span=self.span,
+            all_matches=all_matches,
         )
 
     def _parts(self, tokens: list[Token]) -> list[_Part]:
@@ -115,7 +125,12 @@ class _ClauseParser:
     def _check_order(self, parts: list[_Part], part: _Part) -> None:
         if any(earlier.head == part.head for earlier in parts):
             raise ParseError("REX102", f"{part.head} is given twice", self.source, part.span)
-        if parts and _ORDER.index(part.head) < _ORDER.index(parts[-1].head):
+        if {"ALL MATCHES", "AFTER MATCH"} == {part.head, *(p.head for p in parts)} & {"ALL MATCHES", "AFTER MATCH"}:
+            raise ParseError(
+                "REX102", "ALL MATCHES and AFTER MATCH SKIP exclude each other", self.source, part.span,
+                hint="ALL MATCHES leaves nothing out, so there is nothing to skip",
+            )
+        if parts and _place(part.head) < _place(parts[-1].head):
             raise ParseError(
                 "REX102", f"{part.head} must come before {parts[-1].head}", self.source, part.span,
                 hint="the order is " + ", ".join(_ORDER),
@@ -132,8 +147,8 @@ class _ClauseParser:
             return " ".join(words[:2]), 2
         if words[0] in ("ONE", "ALL") and words[1] in ("ROW", "ROWS") and words[2] == "PER":
             return "ROWS PER MATCH", 1
-        if words[:2] == ["AFTER", "MATCH"]:
-            return "AFTER MATCH", 2
+        if words[:2] in (["AFTER", "MATCH"], ["ALL", "MATCHES"]):
+            return " ".join(words[:2]), 2
         if words[0] in ("INITIAL", "SEEK") and words[1] == "PATTERN":
             raise UnsupportedError(
                 "REX301", f"{words[0]} belongs to row patterns in windows (feature R020), not supported yet",
@@ -169,7 +184,7 @@ class _ClauseParser:
         return items
 
     def _expression(self, tokens: Sequence[Token], after: Span) -> ScalarText:
-        return parse_expression(tokens, self.source, self.dialect, after)
+        return parse_expression(tokens, self.source, self.dialect, after, in_segments=self.in_segments)
 
     def _partition_by(self, part: _Part | None) -> tuple[PartitionItem, ...]:
         if part is None:
@@ -248,6 +263,12 @@ class _ClauseParser:
             "SKIP TO variable",
         )
 
+    def _all_matches(self, part: _Part | None) -> Span | None:
+        if part is not None and part.tokens:
+            token = part.tokens[0]
+            raise ParseError("REX102", f"unexpected {token.text} after ALL MATCHES", self.source, span_of(token))
+        return None if part is None else part.span
+
     def _pattern_span(self, part: _Part) -> Span:
         end = closing(part.tokens, 0, self.source)
         if end + 1 < len(part.tokens):
@@ -288,16 +309,18 @@ class _ClauseParser:
         if part is None:
             return ()
         definitions = []
-        for tokens in self._items(part):
+        for item in self._items(part):
+            is_segment = _is_segment_definition(item)
+            tokens = item[1:] if is_segment else item
             if len(tokens) < 2 or not self._is_name(tokens[0]) or word(tokens[1]) != "AS":
                 raise ParseError(
-                    "REX102", "DEFINE needs: variable AS condition", self.source, span_of(tokens[0]),
+                    "REX102", "DEFINE needs: variable AS condition", self.source, span_of(item[0]),
                     hint="DEFINE A AS price > 10, B AS price < PREV(price)",
                 )
             condition = self._expression(tokens[2:], span_of(tokens[1]))
             if isinstance(condition.tree, exp.Alias):
                 raise ParseError("REX104", "a condition has no alias", self.source, condition.span)
-            definitions.append(DefinitionItem(self._name(tokens[0]), condition))
+            definitions.append(DefinitionItem(self._name(tokens[0]), condition, is_segment))
         return tuple(definitions)
 
     def _is_name(self, token: Token) -> bool:
@@ -307,6 +330,16 @@ class _ClauseParser:
 
     def _name(self, token: Token) -> Name:
         return Name(self.rules.fold(token.text, is_quoted=is_quoted(token, self.source)), span_of(token))
+
+
+def _place(head: str) -> int:
+    """Where in the order of clauses a head stands."""
+    return _ORDER.index("AFTER MATCH" if head == "ALL MATCHES" else head)
+
+
+def _is_segment_definition(tokens: list[Token]) -> bool:
+    """Whether a definition starts with the word SEGMENT, rather than defining a variable of that name."""
+    return len(tokens) > 1 and word(tokens[0]) in ("SEGMENT", "SEG") and word(tokens[1]) != "AS"
 
 
 _ROWS_PER_MATCH = {

@@ -3,6 +3,7 @@
 Two things sqlglot cannot read as they stand. Row pattern functions (`FIRST(A.x, 1)` loses its offset in some dialects,
 `NEXT` starts other syntax) are renamed to `__REX_...`, which every dialect reads as an unknown function, kept whole.
 `RUNNING f(...)` and `FINAL f(...)` become `__REX_RUNNING(f(...))`. Tokens keep their offsets, so positions stay exact.
+In segment queries `window(...)` and `range(...)` are T-ReX's, whatever the dialect knows under these names.
 """
 
 from __future__ import annotations
@@ -29,12 +30,15 @@ PREFIX = "__REX_"
 _ROW_PATTERN_FUNCTIONS = {
     "FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER", "MATCH_SEQUENCE_NUMBER",
 }
+_SEGMENT_FUNCTIONS = {"WINDOW", "RANGE"}
 _BEFORE_A_WINDOW = ("OVER", "IGNORE", "RESPECT", "IGNORE NULLS", "RESPECT NULLS")
 # Snowflake writes PREV and NEXT as LAG and LEAD; with OVER they are window functions.
 _SPELLINGS = {"LAG": "PREV", "LEAD": "NEXT"}
 
 
-def parse_expression(tokens: Sequence[Token], source: Source, dialect: Dialect, after: Span) -> ScalarText:
+def parse_expression(
+    tokens: Sequence[Token], source: Source, dialect: Dialect, after: Span, *, in_segments: bool = False
+) -> ScalarText:
     """One expression, with an alias if the text has one. `after` is pointed at when there are no tokens."""
     if not tokens:
         raise ParseError("REX104", "an expression is missing here", source, after)
@@ -44,7 +48,7 @@ def parse_expression(tokens: Sequence[Token], source: Source, dialect: Dialect, 
         Token(TokenType.SELECT, "SELECT", 1, 1, 0, 0), Token(TokenType.NUMBER, "0", 1, 1, 0, 0),
         Token(TokenType.COMMA, ",", 1, 1, 0, 0),
     ]
-    prepared = head + _prepare(list(tokens), source)
+    prepared = head + _prepare(list(tokens), source, in_segments)
     try:
         statements = dialect.parser().parse(prepared, source.text)
     except SqlglotParseError as error:
@@ -71,14 +75,15 @@ def _other_clauses(select: exp.Select) -> bool:
     return any(value for name, value in select.args.items() if name not in ("expressions", "kind", "hint"))
 
 
-def _prepare(tokens: list[Token], source: Source) -> list[Token]:
+def _prepare(tokens: list[Token], source: Source, in_segments: bool) -> list[Token]:
     result: list[Token] = []
+    functions = _ROW_PATTERN_FUNCTIONS | _SEGMENT_FUNCTIONS if in_segments else _ROW_PATTERN_FUNCTIONS
     # Original token indices after which a wrapper's parenthesis closes.
     closers: dict[int, int] = {}
     for index, token in enumerate(tokens):
         follows_dot = index > 0 and tokens[index - 1].token_type is TokenType.DOT
         text = word(token)
-        if text in _ROW_PATTERN_FUNCTIONS and not follows_dot and _opens(tokens, index + 1):
+        if text in functions and not follows_dot and _opens(tokens, index + 1):
             result.append(_renamed(token, PREFIX + text))
         elif text in _SPELLINGS and not follows_dot and _is_plain_call(tokens, index, source):
             result.append(_renamed(token, PREFIX + _SPELLINGS[text]))
@@ -153,6 +158,7 @@ def _converted(error: SqlglotParseError, source: Source, span: Span) -> ParseErr
     last = min(max(starts[min(int(line), len(starts)) - 1] + int(column) - 1, span.start), span.end - 1)
     length = len(str(details.get("highlight") or " "))
     place = Span(max(span.start, last - length + 1), last + 1)
-    return ParseError("REX104", message[0].lower() + message[1:], source, place)
+    code = "REX213" if "number of provided arguments" in message else "REX104"
+    return ParseError(code, message[0].lower() + message[1:], source, place)
 
 

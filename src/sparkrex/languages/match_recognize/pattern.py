@@ -1,10 +1,13 @@
 """The row pattern grammar.
 
     pattern       = concatenation { "|" concatenation }
-    concatenation = { term }                          none: the empty pattern, only inside parentheses
-    term          = primary [ quantifier ]
+    concatenation = { conjunction }                   none: the empty pattern, only inside parentheses
+    conjunction   = term { "&" term }
+    term          = "~" term | primary [ quantifier ]
     primary       = name | "^" | "$" | "(" [ pattern ] ")" | "{-" pattern "-}" | PERMUTE "(" pattern { "," pattern } ")"
     quantifier    = ( "*" | "+" | "?" | "{" [n] [ "," [m] ] "}" ) [ "?" ]
+
+So a quantifier binds before `~` (`~A+` is `~(A+)`), `~` before `&`, `&` before concatenation, concatenation before `|`.
 
 Read from the characters, not from SQL tokens: dialects tokenize `??`, `$` and `{-` in their own ways.
 """
@@ -20,8 +23,10 @@ from sparkrex.ir.row_pattern import (
     Anchor,
     AnchorKind,
     Concatenation,
+    Conjunction,
     Empty,
     Exclusion,
+    Negation,
     Permutation,
     Quantified,
     RowPattern,
@@ -37,7 +42,7 @@ _LEXEME = re.compile(
       | (?P<name>[^\W\d]\w*)
       | (?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`)
       | (?P<number>\d+)
-      | (?P<symbol>\{-|-\}|[|*+?(){},^$])""",
+      | (?P<symbol>\{-|-\}|[|*+?(){},^$&~])""",
     re.VERBOSE | re.DOTALL,
 )
 # Far above any written pattern; keeps the recursive readers within Python's stack.
@@ -81,15 +86,27 @@ class _Reader:
         start = self.span
         items: list[RowPattern] = []
         while self.kind != "end" and self.text not in ("|", ")", ",", "-}"):
-            items.append(self._term(depth))
+            items.append(self._conjunction(depth))
         if not items:
             if is_option or self.text == "|":
                 raise self.error("a pattern is missing here", hint="write () for the empty pattern")
             return Empty(span=Span(start.start, start.start))
         return items[0] if len(items) == 1 else Concatenation(tuple(items), span=self._since(start))
 
+    def _conjunction(self, depth: int) -> RowPattern:
+        start = self.span
+        items = [self._term(depth)]
+        while self._accept("&"):
+            items.append(self._term(depth))
+        return items[0] if len(items) == 1 else Conjunction(tuple(items), span=self._since(start))
+
     def _term(self, depth: int) -> RowPattern:
         start = self.span
+        if depth > _DEEPEST:
+            raise ParseError("REX106", "the pattern is nested too deeply", self.source, self.span)
+        if self._accept("~"):
+            negated = self._term(depth + 1)
+            return Negation(negated, span=self._since(start))
         body = self._primary(depth)
         if self.text not in ("*", "+", "?", "{") or self.kind == "quoted":
             return body
@@ -130,7 +147,7 @@ class _Reader:
                 raise ParseError("REX103", "an exclusion holds no pattern", self.source, self._since(start))
             return Exclusion(body, span=self._since(start))
         raise self.error(
-            f"unexpected {self.text!r}", hint="a pattern is made of variables, ( ), |, quantifiers, ^ and $"
+            f"unexpected {self.text!r}", hint="a pattern is made of variables, ( ), |, &, ~, quantifiers, ^ and $"
         )
 
     def _permuted(self, depth: int) -> RowPattern:

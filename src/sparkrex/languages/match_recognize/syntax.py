@@ -57,10 +57,11 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionItem:
-    """`variable AS condition`."""
+    """`[SEGMENT] variable AS condition`."""
 
     variable: Name
     condition: ScalarText
+    is_segment: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,10 @@ class SkipItem:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Everything between MATCH_RECOGNIZE's parentheses."""
+    """Everything between MATCH_RECOGNIZE's parentheses.
+
+    `all_matches` is where ALL MATCHES stands, None without it.
+    """
 
     partition_by: tuple[PartitionItem, ...]
     order_by: tuple[OrderItem, ...]
@@ -96,3 +100,4 @@ class Clause:
     subsets: tuple[SubsetItem, ...]
     definitions: tuple[DefinitionItem, ...]
     span: Span
+    all_matches: Span | None = None

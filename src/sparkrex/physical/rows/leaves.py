@@ -48,7 +48,13 @@ class Leaf:
 
     def slice(self, begin: int, end: int) -> NDArray[Any]:
         """The values of some rows."""
-        data: NDArray[Any] = self.data[begin:end]
+        return self._tested(self.data[begin:end])
+
+    def at(self, positions: NDArray[np.int64]) -> NDArray[Any]:
+        """The values of rows anywhere."""
+        return self._tested(self.data[positions])
+
+    def _tested(self, data: NDArray[Any]) -> NDArray[Any]:
         if isinstance(self.matching, int):
             data = data == self.matching
         elif self.matching is not None:

@@ -27,8 +27,10 @@ from sparkrex.ir.row_pattern import (
     Anchor,
     AnchorKind,
     Concatenation,
+    Conjunction,
     Empty,
     Exclusion,
+    Negation,
     Permutation,
     Quantified,
     RowPattern,
@@ -163,6 +165,8 @@ class _Compiler:
                 return self._permutation(items, if_empty, if_some, excluded)
             case Quantified():
                 return self._quantified(node, if_empty, if_some, excluded)
+            case Conjunction() | Negation():
+                raise ValueError("segment patterns have no program of rows")
             case _:
                 assert_never(node)
 

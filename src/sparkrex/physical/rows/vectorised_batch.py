@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,8 +37,12 @@ class VectorisedBatch:
         self.projected: dict[Expression, pa.ChunkedArray] = {}
         self.outside: dict[Expression, pa.Scalar] = {}
         self.n_conditions = len(expressions)
-        self.compiler = Compiler(columns.table.schema)
+        self.compiler = self._new_compiler()
         self.nodes = self._compiled(dict(enumerate(expressions)))
+
+    def _new_compiler(self, *known: Any) -> Compiler:
+        """A compiler that knows the types of projections and the values of constants, if they are given."""
+        return Compiler(self.columns.table.schema, *known)
 
     def _compiled(self, expressions: dict[int, Expression]) -> dict[int, Node]:
         nodes: dict[int, Node] = {}
@@ -57,15 +61,15 @@ class VectorisedBatch:
             # The host says what is wrong with it when it evaluates the whole condition, if it is wrong there.
             return self._independent(expressions)
         types = {expression: values.type for expression, values in self.projected.items()}
-        self.compiler = Compiler(self.columns.table.schema, types, values)
+        self.compiler = self._new_compiler(types, values)
         return self._compiled({number: expressions[number] for number in nodes})
 
     def _independent(self, expressions: dict[int, Expression]) -> dict[int, Node]:
         """Only those conditions that want nothing of the host."""
         nodes: dict[int, Node] = {}
-        compiler = Compiler(self.columns.table.schema)
+        compiler = self._new_compiler()
         for number, expression in expressions.items():
-            alone = Compiler(self.columns.table.schema)
+            alone = self._new_compiler()
             try:
                 alone.condition(expression)
             except CannotVectoriseError:

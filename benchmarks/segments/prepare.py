@@ -1,0 +1,127 @@
+"""A query over a table up to where planning begins, and the runs of its plans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparkrex.columns.arrange import SortKey, arrange
+from sparkrex.config import Settings
+from sparkrex.engine import parse_query, prepare_relation
+from sparkrex.hosts.duckdb import DuckDbHost
+from sparkrex.ir.plan import SegmentSearch
+from sparkrex.ir.scalar import ColumnAt
+from sparkrex.physical.contract import Columns
+from sparkrex.physical.segments.arrays import together
+from sparkrex.physical.segments.build import Builder
+from sparkrex.physical.segments.conditions import Condition, SegmentConditions
+from sparkrex.physical.segments.execute import find_segments
+from sparkrex.physical.segments.leaves import Generator
+from sparkrex.physical.segments.series import Series
+from sparkrex.physical.segments.unary import Filter
+from sparkrex.planner.segments.cost import CostModel
+from sparkrex.planner.segments.optimizer import optimize
+from sparkrex.planner.segments.statistics import collect
+from sparkrex.planner.segments.weights import shipped_weights
+from sparkrex.segment_engine import Planned, plan_search
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from sparkrex.physical.segments.contract import Operator
+    from sparkrex.planner.segments.logical import Leaf, Logical
+    from sparkrex.planner.segments.physical_plan import Op, Physical
+
+LIMIT_SEGMENTS = 30_000_000
+"""More in one operator counts as a time-out: about a gigabyte."""
+PAIR = np.int64(1) << np.int64(32)
+
+
+@dataclass(eq=False)
+class Prepared:
+    """A rewritten query over ordered rows. Nothing that one run computed is left for the next."""
+
+    columns: Columns
+    logical: Logical
+    series: Series
+    conditions: SegmentConditions
+    host: DuckDbHost
+
+    def fresh(self) -> None:
+        """Forget indexes and windows' bounds."""
+        self.series = Series(self.series.columns, self.series.offsets)
+        self.conditions.series = self.series
+        self.conditions.forget()
+
+    def model(self, sample_series: int = 5) -> CostModel:
+        """Sampled statistics and the costs that follow."""
+        weights = shipped_weights()
+        return CostModel(
+            self.logical, collect(self.logical, self.series, self._condition, weights, sample_series), weights
+        )
+
+    def optimized(self, sample_series: int = 5, without: frozenset[Op] = frozenset()) -> Physical:
+        """The optimizer's plan."""
+        return optimize(self.model(sample_series), without)
+
+    def _condition(self, leaf: Leaf, uses_index: bool) -> Condition:
+        assert leaf.condition is not None  # asked for those only
+        number = self.conditions.number_of(leaf.condition)
+        return Condition(
+            self.conditions, number, frozenset(leaf.variables), leaf.windows, uses_index, str(leaf.condition)
+        )
+
+    def run(self, plan: Physical) -> tuple[NDArray[np.int64], int]:
+        """The matches of a plan as sorted pairs of rows in one number each, and how many conditions it tested."""
+        self.fresh()
+        return self.run_on(plan)
+
+    def run_on(self, plan: Physical) -> tuple[NDArray[np.int64], int]:
+        """The same with the windows' bounds and columns that planning left, as the engine does."""
+        operator = Builder(self.series, self.conditions, LIMIT_SEGMENTS).build(plan)
+        found = together(list(find_segments(operator, self.series, self.logical.windows)))
+        return pairs(found.start, found.end), n_tested(operator)
+
+
+def pairs(start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Distinct (start, end) in order, a number each."""
+    return np.unique(start * PAIR + end)
+
+
+def n_tested(operator: Operator) -> int:
+    """Conditions evaluated in and below an operator; windows do not count."""
+    operators: dict[int, Operator] = {}
+    pending = [operator]
+    while pending:
+        one = pending.pop()
+        if id(one) not in operators:
+            operators[id(one)] = one
+            pending += one.children
+    leaves = (one for one in operators.values() if isinstance(one, Generator | Filter))
+    return sum(one.n_tested for one in leaves if one.condition is not None)
+
+
+def prepare(clause: str, table: pa.Table, settings: Settings | None = None) -> Prepared:
+    """Parse, analyze, put in order, rewrite."""
+    settings = settings or Settings(threads=1)
+    query = parse_query(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})", "spark")
+    statement = query.statement
+    host = DuckDbHost(statement.source, statement.dialect, query.dialect_name, settings)
+    host.register("t", table)
+    search, used, evaluator = prepare_relation(query, statement.relations[0], query.clauses[0], host)
+    assert isinstance(search, SegmentSearch)
+    keys = [_column(used, key.expression) for key in search.partition_by]
+    order = [SortKey(_column(used, k.expression), k.is_descending, k.nulls_first) for k in search.order_by]
+    arrangement = arrange(keys, order, used.num_rows, 1)
+    columns = Columns(Columns(used, arrangement.offsets, arrangement.order).ordered, arrangement.offsets)
+    planned = plan_search(search, columns, evaluator, replace(settings, planner="sm_left"))
+    assert isinstance(planned, Planned)  # templates are in segments
+    return Prepared(columns, planned.logical, planned.series, planned.conditions, host)
+
+
+def _column(table: pa.Table, key: Any) -> pa.ChunkedArray:
+    assert isinstance(key, ColumnAt)  # as in all templates
+    return table.column(key.column)

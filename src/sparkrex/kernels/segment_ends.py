@@ -1,0 +1,189 @@
+"""Conditions on the values in a segment's first and last row, tested while the segments are made.
+
+For one start row such a condition is monotone in the value at the end: if it does not hold for the smallest value of a
+block of rows (or the largest, where it asks for large ones) it holds for none of them. So blocks of ends are tested
+first, by their extremes, and rows only in blocks that have a hit. Rounding is monotone, too: this is exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkrex.kernels.inlined import inlined
+from sparkrex.kernels.lazy import njit
+from sparkrex.kernels.segments import ends_in, grown, starts_in
+
+LAST_MINUS_FIRST, FIRST_MINUS_LAST, LAST_OVER_FIRST, FIRST_OVER_LAST, LAST_ALONE, FIRST_ALONE = range(6)
+"""What is compared with the threshold. A quotient whose divisor is 0 is NULL, which does not hold."""
+LESS, AT_MOST, GREATER, AT_LEAST = range(4)
+"""How it is compared."""
+NOT_ORDERED, SMALL, LARGE = range(3)
+"""Whether a condition that holds for some value at the end holds for all smaller ones, all larger ones, or neither."""
+FEW = 2
+"""More ends than these and one are tested by blocks."""
+
+
+@inlined
+def end_holds(form, comparison, threshold, first, last):
+    """Whether the condition holds for a segment with these values in its first and last row."""
+    if form == LAST_MINUS_FIRST:
+        value = last - first
+    elif form == FIRST_MINUS_LAST:
+        value = first - last
+    elif form == LAST_OVER_FIRST:
+        if first == 0.0:
+            return False
+        value = last / first
+    elif form == FIRST_OVER_LAST:
+        if last == 0.0:
+            return False
+        value = first / last
+    elif form == LAST_ALONE:
+        value = last
+    else:
+        value = first
+    if comparison == LESS:
+        return value < threshold
+    if comparison == AT_MOST:
+        return value <= threshold
+    if comparison == GREATER:
+        return value > threshold
+    return value >= threshold
+
+
+@inlined
+def wanted_end(form, comparison, first, is_last_positive):
+    """Which values at the end the condition asks for, given the value in the first row."""
+    wants = LARGE if comparison >= GREATER else SMALL
+    if form == FIRST_ALONE:
+        return NOT_ORDERED
+    if form == FIRST_OVER_LAST and not is_last_positive:
+        return NOT_ORDERED
+    falls = form == FIRST_MINUS_LAST or (form == LAST_OVER_FIRST and first < 0) or (
+        form == FIRST_OVER_LAST and first >= 0
+    )
+    return SMALL + LARGE - wants if falls else wants
+
+
+@njit(cache=True, nogil=True)
+def block_extremes(values, shift, smallest, largest):
+    """The least and the greatest value of every block of 2^shift rows."""
+    for block in range(smallest.shape[0]):
+        begin = block << shift
+        low = values[begin]
+        high = low
+        for row in range(begin + 1, min(begin + (1 << shift), values.shape[0])):
+            low = min(low, values[row])
+            high = max(high, values[row])
+        smallest[block] = low
+        largest[block] = high
+
+
+@njit(cache=True, nogil=True)
+def end_segments(start_low, start_high, end_low, end_high, frame, test, firsts, lasts, smallest, largest, space, start,
+                 n, spaces, starts, ends):
+    """Write the segments of the spaces for which a condition on both ends holds, behind the `n` that are written.
+
+    `test` is (form, comparison, threshold, shift of a block, whether all values at ends are positive).
+
+    Returns
+    -------
+    n : how many are written; space, start : where to go on, as there may be no room for what is found there, space is
+        their number at the end; tested : how many values were compared, of rows and of blocks
+    """
+    form, comparison, threshold, shift, is_last_positive = test
+    fewest, most, first_end, _, _, _ = frame
+    is_fixed = first_end.shape[0] == 0 and fewest == most
+    room = spaces.shape[0]
+    tested = 0
+    while space < start_low.shape[0]:
+        if end_low[space] <= end_high[space]:
+            low, high = starts_in(frame, start_low[space], start_high[space], end_low[space], end_high[space])
+            low = max(low, start)
+            if is_fixed:
+                for row in range(low, high + 1):
+                    if n >= room:
+                        return n, space, row, tested
+                    tested += 1
+                    if end_holds(form, comparison, threshold, firsts[row], lasts[row + fewest - 1]):
+                        spaces[n] = space
+                        starts[n] = row
+                        ends[n] = row + fewest - 1
+                        n += 1
+                low = high + 1
+            for row in range(low, high + 1):
+                begin, end = ends_in(frame, end_low[space], end_high[space], row)
+                if n + end - begin >= room:
+                    return n, space, row, tested
+                first = firsts[row]
+                wants = NOT_ORDERED
+                if end - begin >= FEW:
+                    wants = wanted_end(form, comparison, first, is_last_positive)
+                if wants == NOT_ORDERED:
+                    for position in range(begin, end + 1):
+                        tested += 1
+                        if end_holds(form, comparison, threshold, first, lasts[position]):
+                            spaces[n] = space
+                            starts[n] = row
+                            ends[n] = position
+                            n += 1
+                else:
+                    for block in range(begin >> shift, (end >> shift) + 1):
+                        extreme = smallest[block] if wants == SMALL else largest[block]
+                        tested += 1
+                        if not end_holds(form, comparison, threshold, first, extreme):
+                            continue
+                        for position in range(max(begin, block << shift), min(end, ((block + 1) << shift) - 1) + 1):
+                            tested += 1
+                            if end_holds(form, comparison, threshold, first, lasts[position]):
+                                spaces[n] = space
+                                starts[n] = row
+                                ends[n] = position
+                                n += 1
+        space += 1
+        start = np.int64(-1)
+    return n, space, start, tested
+
+
+@njit(cache=True, nogil=True)
+def end_tests(test, firsts, lasts, start, end, result):
+    """Whether the condition holds for each of some segments."""
+    form, comparison, threshold, _, _ = test
+    for place in range(start.shape[0]):
+        result[place] = end_holds(form, comparison, threshold, firsts[start[place]], lasts[end[place]])
+
+
+@njit(cache=True, nogil=True)
+def n_points(start_low, start_high, end_low, end_high):
+    """How many segments of one row the spaces have."""
+    n = 0
+    for space in range(start_low.shape[0]):
+        low = max(start_low[space], end_low[space])
+        high = min(start_high[space], end_high[space])
+        n += max(high - low + 1, 0)
+    return n
+
+
+@njit(cache=True, nogil=True)
+def points_in(start_low, start_high, end_low, end_high, rows, most):
+    """Those of some rows, in order, that lie in each space. Returns n and (space, row); n is -1 if more than `most`."""
+    spaces = np.empty(1024, np.int64)
+    found = np.empty(1024, np.int64)
+    n = 0
+    for space in range(start_low.shape[0]):
+        low = max(start_low[space], end_low[space])
+        high = min(start_high[space], end_high[space])
+        if low > high:
+            continue
+        place = np.searchsorted(rows, low)
+        while place < rows.shape[0] and rows[place] <= high:
+            if n >= most:
+                return np.int64(-1), spaces, found
+            if n >= spaces.shape[0]:
+                spaces = grown(spaces, n + 1)
+                found = grown(found, n + 1)
+            spaces[n] = space
+            found[n] = rows[place]
+            n += 1
+            place += 1
+    return np.int64(n), spaces, found

@@ -1,0 +1,1 @@
+"""Segment search: T-ReX's physical operators over batches of search spaces."""

@@ -1,0 +1,97 @@
+"""Calls of aggregates over segments: whose segments, which columns; the values over many segments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparkrex.aggregates.contract import CostClass
+from sparkrex.aggregates.registry import find
+from sparkrex.columns.wrap import wrap
+from sparkrex.ir.scalar import EACH_ROW, Aggregate, ColumnAt, Literal
+from sparkrex.physical.rows.row_kinds import CannotVectoriseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from sparkrex.aggregates.contract import SegmentAggregate, Values
+    from sparkrex.physical.segments.contract import Binding
+    from sparkrex.physical.segments.series import Column
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """An aggregate with its columns, over the segments of one or two variables; of none, over the whole match."""
+
+    aggregate: SegmentAggregate
+    columns: tuple[str, ...]
+    variables: tuple[str, ...]
+
+
+def call_of(node: Aggregate) -> AggregateCall:
+    """The call that a node of a condition or measure makes. Its arguments are columns (see `arguments`)."""
+    aggregate = find(node.function)
+    if aggregate is None or node.filter is not None or node.is_distinct:
+        raise CannotVectoriseError(f"aggregate {node.function}")
+    constants = tuple(argument.value for argument in node.arguments if isinstance(argument, Literal))
+    columns: list[str] = []
+    variables: list[str] = []
+    for argument in node.arguments:
+        if isinstance(argument, Literal):
+            continue
+        if not isinstance(argument, ColumnAt):
+            raise CannotVectoriseError(f"{node.function} of an expression")
+        columns.append(argument.column)
+        if argument.target != EACH_ROW and argument.target.variables is not None:
+            variables += sorted(argument.target.variables)
+    if aggregate.n_segments == 1 or len(variables) != aggregate.n_segments:
+        variables = sorted(node.variables or ())
+    return AggregateCall(aggregate.bound(constants) if constants else aggregate, tuple(columns), tuple(variables))
+
+
+def over_segments(
+    aggregate: SegmentAggregate, segments: Sequence[Binding], compute: Callable[[Sequence[Binding]], Values]
+) -> Values:
+    """The values where the segments are there. Over none everything is NULL but a count, which is 0."""
+    is_there = np.ones(len(segments[0][0]), np.bool_)
+    for first, _ in segments:
+        is_there &= first >= 0
+    if is_there.all():
+        return compute(segments)
+    places = np.flatnonzero(is_there)
+    found, found_null = compute([(first[places], last[places]) for first, last in segments])
+    values = np.zeros(len(is_there), found.dtype)
+    is_null = np.full(len(is_there), aggregate.name != "count")
+    values[places], is_null[places] = found, found_null
+    return values, is_null
+
+
+def measured(
+    aggregate: SegmentAggregate, columns: Sequence[Column], segments: Sequence[Binding], offsets: NDArray[np.int64]
+) -> pa.Array:
+    """The values of a measure, by lookup if the segments together have more rows than an index is made of."""
+    values = tuple(column.values for column in columns)
+    nulls = tuple(column.nulls for column in columns)
+
+    def compute(segments: Sequence[Binding]) -> Values:
+        if len(segments) == 2:
+            return aggregate.scan_pairs(values, nulls, *segments[0], *segments[1])  # type: ignore[attr-defined,no-any-return]
+        start, end = segments[0]
+        index: Any = None
+        is_linear = aggregate.cost.index is CostClass.LINEAR
+        if aggregate.needs_index or (is_linear and int((end - start + 1).sum()) > offsets[-1]):
+            index = aggregate.index(values, nulls, offsets, None)
+        return aggregate.scan_many(values, nulls, start, end) if index is None else aggregate.lookup(index, start, end)
+
+    return as_measure(over_segments(aggregate, segments, compute))
+
+
+def as_measure(values: Values) -> pa.Array:
+    """Doubles, or booleans; Spark must know the type beforehand."""
+    found, is_null = values
+    return wrap(found if found.dtype == np.bool_ else found.astype(np.float64, copy=False), is_null)

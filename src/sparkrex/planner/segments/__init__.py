@@ -1,0 +1,1 @@
+"""Plans for segment search: logical trees with windows, physical alternatives, statistics and cost."""

@@ -1,0 +1,191 @@
+"""The ways to answer a logical node: an operator and the logical nodes of its children.
+
+Concat, And and Or of many parts are split in two, Concat between any two of its parts, And into any two sets of them;
+so plans are bushy. References decide which side must be evaluated first (`validate`), and so which operators can: only
+a probe, or a filter, hands segments from one side to the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from sparkrex.planner.segments.condition_cost import can_index, must_index
+from sparkrex.planner.segments.lengths import lengths, lowered, raised
+from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Logical, Neither, Repeat
+from sparkrex.planner.segments.physical_plan import Op
+from sparkrex.planner.segments.validate import Order, evaluation_order, is_wildcard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sparkrex.ir.segment_pattern import Window
+
+EXACT_CONCAT = 7
+EXACT_AND = 6
+"""Parts of one Concat or And up to which every split is tried: n^3 and 3^n of them."""
+
+
+class Alternative(NamedTuple):
+    """An operator over a node (for a split one, over just its two or three parts) and the nodes of its children."""
+
+    op: Op
+    logical: Logical
+    children: tuple[Logical, ...]
+
+
+class Alternatives:
+    """Alternatives of the nodes of one query. Nodes made by splitting are made once, however they are come by."""
+
+    def __init__(self) -> None:
+        self._parts: dict[tuple[int, tuple[int, ...]], Logical] = {}
+        self._origin: dict[int, tuple[Logical, tuple[int, ...]]] = {}
+        self._known: dict[int, tuple[Logical, list[Alternative]]] = {}
+
+    def of(self, node: Logical) -> list[Alternative]:
+        """All alternatives that references allow. None if there is no way to answer the node."""
+        if id(node) not in self._known:
+            self._known[id(node)] = (node, list(self._new(node)))
+        return self._known[id(node)][1]
+
+    def _new(self, node: Logical) -> Iterator[Alternative]:
+        match node:
+            case Leaf(condition=None):
+                yield Alternative(Op.WINDOW, node, ())
+            case Leaf(condition=condition):
+                assert condition is not None
+                if not must_index(condition):
+                    yield Alternative(Op.SCAN, node, ())
+                if can_index(condition):
+                    yield Alternative(Op.INDEX, node, ())
+            case Neither(part=part):
+                yield Alternative(Op.MATERIALIZE_NOT, node, (part,))
+                yield Alternative(Op.PROBE_NOT, node, (part,))
+            case Repeat(part=part):
+                yield Alternative(Op.MATERIALIZE_KLEENE, node, (part,))
+            case Either(parts=parts):
+                left, right = self.taken(node, range(len(parts) - 1)), parts[-1]
+                yield Alternative(Op.SORT_MERGE_OR, _of_parts(node, (left, right)), (left, right))
+            case Concat():
+                yield from self._concat(node)
+            case Both(parts=parts):
+                yield from self._both(node)
+
+    def _concat(self, node: Concat) -> Iterator[Alternative]:
+        n = len(node.parts)
+        for cut in _cuts(n):
+            left, right = self.taken(node, range(cut)), self.taken(node, range(cut, n))
+            logical = _of_parts(node, (left, right), (node.shares[cut - 1],))
+            order = evaluation_order((left,), (right,))
+            for op in _allowed(order, Op.SORT_MERGE_CONCAT, Op.RIGHT_PROBE_CONCAT, Op.LEFT_PROBE_CONCAT):
+                yield Alternative(op, logical, (left, right))
+        for place in range(1, n - 1):
+            between = node.parts[place]
+            if n <= EXACT_CONCAT and is_wildcard(between):
+                left, right = self.taken(node, range(place)), self.taken(node, range(place + 1, n))
+                if evaluation_order((left,), (right,)) is Order.ANY:
+                    logical = _of_parts(node, (left, between, right), node.shares[place - 1 : place + 1])
+                    yield Alternative(Op.WILDCARD_CONCAT, logical, (left, right))
+
+    def _both(self, node: Both) -> Iterator[Alternative]:
+        n = len(node.parts)
+        splits: list[tuple[tuple[int, ...], tuple[int, ...]]]
+        if n > EXACT_AND:
+            splits = [(tuple(k for k in range(n) if k != last), (last,)) for last in reversed(range(n))]
+        else:
+            # Either side may be probed, so each pair of sets is looked at once: part 0 is on the left.
+            splits = []
+            for marks in range((1 << (n - 1)) - 1):
+                chosen = (0, *(k for k in range(1, n) if marks >> (k - 1) & 1))
+                splits.append((chosen, tuple(k for k in range(n) if k not in chosen)))
+        for chosen, rest in splits:
+            yield from self.join(node, self.taken(node, chosen), self.taken(node, rest))
+
+    def join(self, node: Both, left: Logical, right: Logical) -> Iterator[Alternative]:
+        """Two sides of an And: the operators that join them."""
+        logical = _of_parts(node, (left, right))
+        order = evaluation_order((left,), (right,))
+        if left != right:
+            if isinstance(right, Leaf) and order in (Order.ANY, Order.LEFT_FIRST):
+                yield Alternative(Op.FILTER, logical, (left,))
+            if isinstance(left, Leaf) and order in (Order.ANY, Order.RIGHT_FIRST):
+                yield Alternative(Op.FILTER, logical, (right,))
+        for op in _allowed(order, Op.SORT_MERGE_AND, Op.RIGHT_PROBE_AND, Op.LEFT_PROBE_AND):
+            yield Alternative(op, logical, (left, right))
+
+    def n_parts(self, node: Logical) -> int:
+        """How many parts of a split node this one stands for."""
+        return len(self._origin[id(node)][1]) if id(node) in self._origin else 1
+
+    def taken(self, node: Concat | Both | Either, places: Sequence[int]) -> Logical:
+        """A node over just these parts, with the windows that hold for them; the part itself if it is one."""
+        wanted = tuple(places)
+        if len(wanted) == len(node.parts):
+            return node
+        if len(wanted) == 1:
+            return node.parts[wanted[0]]
+        whole, inside = self._origin.get(id(node), (node, tuple(range(len(node.parts)))))
+        assert isinstance(whole, Concat | Both | Either)
+        wanted = tuple(inside[place] for place in wanted)
+        key = (id(whole), wanted)
+        if key not in self._parts:
+            self._parts[key] = _some_parts(whole, wanted)
+            self._origin[id(self._parts[key])] = (whole, wanted)
+        return self._parts[key]
+
+
+def _allowed(order: Order, merge: Op, right_probe: Op, left_probe: Op) -> tuple[Op, ...]:
+    match order:
+        case Order.ANY:
+            return merge, right_probe, left_probe
+        case Order.LEFT_FIRST:
+            return (right_probe,)
+        case Order.RIGHT_FIRST:
+            return (left_probe,)
+        case Order.IMPOSSIBLE:
+            return ()
+
+
+def _cuts(n_parts: int) -> list[int]:
+    """Where a Concat is split: anywhere, or, if that would be too many plans, near the middle and at the ends."""
+    if n_parts <= EXACT_CONCAT:
+        return list(range(1, n_parts))
+    return sorted({1, n_parts // 2, n_parts // 2 + 1, n_parts - 1})
+
+
+def _of_parts(
+    node: Concat | Both | Either, parts: tuple[Logical, ...], shares: tuple[bool, ...] = ()
+) -> Concat | Both | Either:
+    """The node over parts that are together all of its parts."""
+    if len(parts) == len(node.parts):
+        return node
+    return replace(node, parts=parts, shares=shares) if isinstance(node, Concat) else replace(node, parts=parts)
+
+
+def _some_parts(node: Concat | Both | Either, places: tuple[int, ...]) -> Concat | Both | Either:
+    chosen = tuple(node.parts[place] for place in places)
+    others = tuple(part for place, part in enumerate(node.parts) if place not in places)
+    bound = frozenset().union(*(part.gives for part in chosen))
+    asked = node.gives.union(*(part.needs for part in others))
+    gives = bound & asked
+    needs = frozenset().union(*(part.needs for part in chosen)) - bound
+    if not isinstance(node, Concat):
+        return replace(node, parts=chosen, gives=gives, needs=needs)
+    shares = node.shares[places[0] : places[-1]]
+    n_shared = sum(node.shares) - sum(shares)
+    windows = tuple(window for window in map(partial(_left_over, others, n_shared), node.windows) if window is not None)
+    return replace(node, parts=chosen, shares=shares, windows=windows, gives=gives, needs=needs)
+
+
+def _left_over(others: tuple[Logical, ...], n_shared: int, window: Window) -> Window | None:
+    """What a chain's window leaves for some of its parts: no more than the others, at their shortest, leave.
+
+    `n_shared` rows are shared with the others or among them. Of a lower bound nothing remains.
+    """
+    if window.high is None:
+        return None
+    taken = sum(lengths(part, window.column).low for part in others)
+    if window.column is None:
+        return replace(window, low=None, high=window.high + n_shared - taken)
+    return replace(window, low=None, high=raised(window.high) - lowered(taken) if taken else window.high)

@@ -1,0 +1,37 @@
+"""The planners of segment search by name, as `planner=` takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sparkrex.planner.segments.cost import CostModel, Estimate
+from sparkrex.planner.segments.optimizer import optimize
+from sparkrex.planner.segments.rule_planners import RULE_PLANNERS, plan_by_rule
+from sparkrex.planner.segments.weights import shipped_weights
+
+if TYPE_CHECKING:
+    from sparkrex.planner.segments.logical import Logical
+    from sparkrex.planner.segments.physical_plan import Physical
+    from sparkrex.planner.segments.statistics import Statistics
+    from sparkrex.planner.segments.weights import Weights
+
+PLANNERS = ("optimizer", *RULE_PLANNERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A physical plan and the estimates of its operators, a tree of the same shape."""
+
+    physical: Physical
+    estimate: Estimate
+    planner: str
+
+
+def make_plan(
+    logical: Logical, statistics: Statistics, planner: str = "optimizer", weights: Weights | None = None
+) -> Plan:
+    """The plan that a planner of `PLANNERS` makes."""
+    model = CostModel(logical, statistics, weights or shipped_weights())
+    physical = optimize(model) if planner == "optimizer" else plan_by_rule(logical, planner)
+    return Plan(physical, model.estimate(physical), planner)

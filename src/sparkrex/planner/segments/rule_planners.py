@@ -1,0 +1,96 @@
+"""Plans by fixed rules, to compare the optimizer with (section 6.2.1), and random ones.
+
+Left-deep plans take Sort-Merge or Right-Probe operators, right-deep ones Sort-Merge or Left-Probe, everywhere; indexes
+wherever there are any; `_pnot` means ProbeNot. Where references do not allow that, the nearest that they do allow.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from sparkrex.planner.segments.alternatives import Alternative, Alternatives
+from sparkrex.planner.segments.optimizer import NoPlanError
+from sparkrex.planner.segments.physical_plan import Op, Physical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sparkrex.planner.segments.logical import Logical
+
+    Ordered = Callable[[list[Alternative], Alternatives], list[Alternative]]
+
+RULE_PLANNERS = (
+    "pr_left", "pr_right", "sm_left", "sm_right", "pr_left_pnot", "pr_right_pnot", "sm_left_pnot", "sm_right_pnot",
+)
+
+_MERGES = (Op.SORT_MERGE_CONCAT, Op.SORT_MERGE_AND)
+_LEFT_PROBES = (Op.LEFT_PROBE_CONCAT, Op.LEFT_PROBE_AND)
+_RIGHT_PROBES = (Op.RIGHT_PROBE_CONCAT, Op.RIGHT_PROBE_AND)
+_NOT_IN_RULES = (Op.FILTER, Op.WILDCARD_CONCAT)
+
+
+def plan_by_rule(logical: Logical, name: str) -> Physical:
+    """The plan of one of `RULE_PLANNERS`."""
+    joins, side, *rest = name.split("_")
+    wanted = _MERGES if joins == "sm" else _RIGHT_PROBES if side == "left" else _LEFT_PROBES
+    negation = Op.PROBE_NOT if rest else Op.MATERIALIZE_NOT
+
+    def rank(alternative: Alternative, alternatives: Alternatives) -> tuple[bool, int, bool]:
+        op, _, children = alternative
+        if len(children) == 2:
+            # Left-deep is with one part on the right, right-deep with one on the left.
+            alone = children[1 if side == "left" else 0]
+            return op in _NOT_IN_RULES, alternatives.n_parts(alone), op not in wanted
+        return op in _NOT_IN_RULES, 0, op not in (Op.INDEX, negation)
+
+    return _first_plan(logical, lambda found, made: sorted(found, key=lambda alternative: rank(alternative, made)))
+
+
+def random_plan(logical: Logical, seed: int) -> Physical:
+    """A valid plan at random; the same for the same seed."""
+    random = Random(seed)
+    return _first_plan(logical, lambda found, _: random.sample(found, len(found)))
+
+
+def every_plan(logical: Logical) -> list[Physical]:
+    """All valid plans: for small patterns."""
+    alternatives = Alternatives()
+
+    def plans(node: Logical) -> list[Physical]:
+        found: list[Physical] = []
+        for op, over, children in alternatives.of(node):
+            combinations: list[tuple[Physical, ...]] = [()]
+            for child in children:
+                below = plans(child)
+                combinations = [(*before, plan) for before in combinations for plan in below]
+            found += [Physical(op, over, combination) for combination in combinations]
+        return found
+
+    return plans(logical)
+
+
+def _first_plan(logical: Logical, ordered: Ordered) -> Physical:
+    """Of every node the first alternative whose children have a plan."""
+    alternatives = Alternatives()
+    hopeless: set[int] = set()
+
+    def plan(node: Logical) -> Physical | None:
+        if id(node) in hopeless:
+            return None
+        for op, over, children in ordered(alternatives.of(node), alternatives):
+            below = []
+            for child in children:
+                found = plan(child)
+                if found is None:
+                    break
+                below.append(found)
+            else:
+                return Physical(op, over, tuple(below))
+        hopeless.add(id(node))
+        return None
+
+    found = plan(logical)
+    if found is None:
+        raise NoPlanError
+    return found

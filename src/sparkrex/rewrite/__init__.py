@@ -1,0 +1,1 @@
+"""Rewritings of segment searches, one rule a module, each with a sketch of its proof."""

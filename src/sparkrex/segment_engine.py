@@ -1,0 +1,325 @@
+"""The pipeline of a segment search in one process: arrange, rewrite, plan, find, measure."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.arrange import SortKey, arrange
+from sparkrex.columns.wrap import wrap
+from sparkrex.errors import ExecutionError
+from sparkrex.ir.scalar import Aggregate, ColumnAt, walk
+from sparkrex.physical.contract import Columns
+from sparkrex.physical.output import name_partition
+from sparkrex.physical.segments.arguments import (
+    check_numbers,
+    has_exact_differences,
+    number_column,
+    with_argument_columns,
+)
+from sparkrex.physical.segments.arrays import TooManySegmentsError, no_segments, together
+from sparkrex.physical.segments.build import Builder
+from sparkrex.physical.segments.conditions import Condition, SegmentConditions
+from sparkrex.physical.segments.execute import find_segments
+from sparkrex.physical.segments.mapped_reader import MappedReader
+from sparkrex.physical.segments.mappings import check_conditions, find_mappings, variables_of
+from sparkrex.physical.segments.measured import MeasuringBuilder
+from sparkrex.physical.segments.output import INDEX, build_rows, measured_table
+from sparkrex.physical.segments.rows_after import with_rows_after
+from sparkrex.physical.segments.series import Series
+from sparkrex.planner.segments.logical import Leaf, Neither, Repeat, parts
+from sparkrex.planner.segments.make_logical import make_logical, order_column
+from sparkrex.planner.segments.planners import make_plan
+from sparkrex.planner.segments.statistics import collect
+from sparkrex.planner.segments.validate import check_order
+from sparkrex.planner.segments.weights import shipped_weights
+from sparkrex.rewrite.driver import rewrite_logical
+from sparkrex.rewrite.plain import rewrite_plain
+from sparkrex.rewrite.text import logical_text
+from sparkrex.segment_explanation import SearchExplained
+from sparkrex.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from sparkrex.columns.arrange import Arrangement
+    from sparkrex.config import Settings
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.ir.plan import SegmentSearch
+    from sparkrex.ir.scalar import Expression
+    from sparkrex.physical.segments.contract import Segments
+    from sparkrex.planner.segments.logical import Logical
+    from sparkrex.planner.segments.planners import Plan
+    from sparkrex.rewrite.driver import Step
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rewritten:
+    """A search as a logical plan, and how it came about.
+
+    There is no plan of a plain query that no segments stand for: every mapping of rows to its variables is tried.
+    """
+
+    search: SegmentSearch
+    steps: tuple[Step, ...]
+    logical: Logical | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Planned:
+    """A search ready to run over its rows, and how it came about."""
+
+    search: SegmentSearch
+    steps: tuple[Step, ...]
+    logical: Logical
+    plan: Plan
+    series: Series
+    conditions: SegmentConditions
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mapped:
+    """A plain query that is answered by trying every mapping."""
+
+    search: SegmentSearch
+
+
+def searched_columns(search: SegmentSearch) -> set[str]:
+    """Input columns that the search reads."""
+    expressions: list[Expression] = [key.expression for key in search.partition_by]
+    expressions += [key.expression for key in search.order_by]
+    expressions += [measure.expression for measure in search.measures]
+    expressions += [d.condition for d in search.definitions if d.condition is not None]
+    used = {node.column for expression in expressions for node in walk(expression) if isinstance(node, ColumnAt)}
+    return used | {w.column for d in search.definitions for w in d.windows if w.column is not None}
+
+
+def run_search(
+    search: SegmentSearch, table: pa.Table, row_values: Callable[..., list[pa.ChunkedArray]], evaluator: Evaluator,
+    settings: Settings,
+) -> pa.Table:
+    """The result of one segment search over its input."""
+    return _run(_prepared(search, table, row_values, evaluator, settings, Stopwatch()), evaluator, Builder)
+
+
+def explain_search(
+    search: SegmentSearch, table: pa.Table, row_values: Callable[..., list[pa.ChunkedArray]], evaluator: Evaluator,
+    settings: Settings, *, analyze: bool,
+) -> SearchExplained:
+    """How it is planned over its input; with `analyze`, after a run, with what happened."""
+    prepared = _prepared(search, table, row_values, evaluator, settings, Stopwatch())
+    planned = prepared.planned
+    if isinstance(planned, Mapped):
+        if analyze:
+            _run(prepared, evaluator, Builder)
+        return SearchExplained(search, (), None, laps=prepared.watch.laps if analyze else ())
+    if not analyze:
+        return SearchExplained(
+            search, planned.steps, planned.logical, planned.plan, planned.conditions.by_host
+        )
+    builders: list[MeasuringBuilder] = []
+
+    def builder(*arguments: Any) -> Builder:
+        builders.append(MeasuringBuilder(*arguments))
+        return builders[-1]
+
+    _run(prepared, evaluator, builder)
+    return SearchExplained(
+        search, planned.steps, planned.logical, planned.plan, planned.conditions.by_host, builders[0].measured,
+        prepared.watch.laps,
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Prepared:
+    """A planned search and its rows in order."""
+
+    planned: Planned | Mapped
+    table: pa.Table
+    arrangement: Arrangement
+    partition_columns: list[pa.ChunkedArray]
+    settings: Settings
+    watch: Stopwatch
+
+
+def _prepared(
+    search: SegmentSearch, table: pa.Table, row_values: Callable[..., list[pa.ChunkedArray]], evaluator: Evaluator,
+    settings: Settings, watch: Stopwatch,
+) -> _Prepared:
+    keys = [key.expression for key in search.partition_by] + [key.expression for key in search.order_by]
+    values = row_values(keys, table, evaluator)
+    partition_columns = values[: len(search.partition_by)]
+    sort_keys = [
+        SortKey(column, key.is_descending, key.nulls_first)
+        for column, key in zip(values[len(search.partition_by) :], search.order_by, strict=True)
+    ]
+    arrangement = arrange(partition_columns, sort_keys, table.num_rows, settings.thread_count())
+    search, table = with_argument_columns(search, table, lambda values: row_values(values, table, evaluator))
+    columns = Columns(table, arrangement.offsets, arrangement.order)
+    ordered = Columns(columns.ordered, arrangement.offsets)
+    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
+    with _partition_named(search, arrangement, partition_columns):
+        planned = plan_search(search, ordered, evaluator, settings)
+    watch.lap("sample and plan")
+    return _Prepared(planned, table, arrangement, partition_columns, settings, watch)
+
+
+def _run(prepared: _Prepared, evaluator: Evaluator, builder: Callable[..., Builder]) -> pa.Table:
+    planned, arrangement = prepared.planned, prepared.arrangement
+    indexed = prepared.table.append_column(INDEX, wrap(_indexes(arrangement)))
+    with _partition_named(planned.search, arrangement, prepared.partition_columns):
+        if isinstance(planned, Mapped):
+            return _run_mapped(prepared, planned.search, indexed, evaluator)
+        found = _found(planned, prepared.settings, builder)
+        prepared.watch.lap("find", f"{len(found):,} segments")
+        result = build_rows(planned.search, found, indexed, arrangement, prepared.partition_columns, evaluator)
+    prepared.watch.lap("measures", f"{result.num_rows:,} rows")
+    return result
+
+
+def _run_mapped(prepared: _Prepared, search: SegmentSearch, table: pa.Table, evaluator: Evaluator) -> pa.Table:
+    limit = prepared.settings.limit_segments
+    try:
+        matches = find_mappings(search, table, prepared.arrangement, evaluator, limit)
+    except TooManySegmentsError:
+        raise ExecutionError(
+            "REX408", f"there are more ways to map rows to variables than limit_segments = {limit:,}", search.source,
+            search.pattern.span or search.span, hint="say more in DEFINE, or raise the setting limit_segments",
+        ) from None
+    prepared.watch.lap("find", f"{len(matches):,} matches")
+    reader = MappedReader(table, prepared.arrangement, matches, variables_of(search), search.dialect, evaluator)
+    result = measured_table(search, reader, prepared.partition_columns)
+    prepared.watch.lap("measures", f"{result.num_rows:,} rows")
+    return result
+
+
+@contextmanager
+def _partition_named(
+    search: SegmentSearch, arrangement: Arrangement, partition_columns: list[pa.ChunkedArray]
+) -> Iterator[None]:
+    """Inside, an error at a row says in which partition that is."""
+    try:
+        yield
+    except ExecutionError as error:
+        if error.row is not None:
+            row = int(arrangement.input_rows(np.array([error.row]))[0])
+            name_partition(error, [key.name for key in search.partition_by], partition_columns, row)
+        raise
+
+
+def plan_search(
+    search: SegmentSearch, columns: Columns, evaluator: Evaluator, settings: Settings
+) -> Planned | Mapped:
+    """Rewrite, sample and plan. `columns` are in order."""
+    check_numbers(search, columns.table.schema)
+    rewritten = rewrite_search(search, columns.table)
+    search, logical = rewritten.search, rewritten.logical
+    if logical is None:
+        check_conditions(search, columns.table, evaluator)
+        return Mapped(search)
+    series = make_series(logical, columns)
+    leaves = [leaf for leaf in _leaves(logical) if leaf.condition is not None]
+    expressions = list(dict.fromkeys(leaf.condition for leaf in leaves if leaf.condition is not None))
+    conditions = SegmentConditions(expressions, series, columns, evaluator, search.source)
+
+    def condition_of(leaf: Leaf, uses_index: bool) -> Condition:
+        assert leaf.condition is not None  # asked for those only
+        number = conditions.number_of(leaf.condition)
+        return Condition(conditions, number, frozenset(leaf.variables), leaf.windows, uses_index, str(leaf.condition))
+
+    statistics = collect(logical, series, condition_of, shipped_weights(), settings.sample_series)
+    plan = make_plan(logical, statistics, settings.planner or "optimizer")
+    return Planned(search, rewritten.steps, logical, plan, series, conditions)
+
+
+def rewrite_search(search: SegmentSearch, table: pa.Table) -> Rewritten:
+    """Apply the rules. Of the rows only types matter, and whether the first column of ORDER BY has NULLs."""
+    written, (search, steps) = search, rewrite_plain(search, _units(table.schema))
+    if search.is_plain:
+        return Rewritten(written, (), None)
+    pruning = order_column(search)
+    if pruning is not None:
+        values = table.column(pruning)
+        pruning = pruning if has_exact_differences(values.type) and not values.null_count else None
+    logical, more = rewrite_logical(make_logical(search, pruning))
+    check_order(logical, search.source, search.span)
+    return Rewritten(search, (*steps, *more), logical)
+
+
+def _found(planned: Planned, settings: Settings, builder: Callable[..., Builder]) -> Segments:
+    search = planned.search
+    operator = builder(planned.series, planned.conditions, settings.limit_segments).build(planned.plan.physical)
+    parts_found: list[Segments] = []
+    n_found = 0
+    try:
+        for part in find_segments(operator, planned.series, planned.logical.windows):
+            parts_found.append(part)
+            n_found += len(part)
+            if n_found > settings.limit_segments:
+                raise TooManySegmentsError
+    except TooManySegmentsError:
+        raise ExecutionError(
+            "REX408", f"a part of the pattern has more segments than limit_segments = {settings.limit_segments:,}",
+            search.source, search.pattern.span or search.span, notes=(_largest(planned),),
+            hint="bound it by a window, or raise the setting limit_segments",
+        ) from None
+    found = together(parts_found) if parts_found else no_segments(search.measured)
+    return with_rows_after(found, planned.series.offsets, search.rows_after)
+
+
+def _largest(planned: Planned) -> str:
+    """Where the most segments are possible, and how many: a Not or a repetition, if there is one."""
+    nodes = list(_nodes(planned.logical))
+    suspects = [node for node in nodes if isinstance(node, Neither | Repeat)] or nodes
+    sizes = {}
+    for node in suspects:
+        first_end, last_end, _, _ = planned.series.bounds(node.windows)
+        sizes[int(np.maximum(last_end - first_end + 1, 0).sum())] = node
+    return f"{logical_text(sizes[max(sizes)])} may have up to {max(sizes):,} segments"
+
+
+def make_series(logical: Logical, columns: Columns) -> Series:
+    """The columns that windows and aggregates read, as numbers."""
+    names: dict[str, None] = {}
+    for node in _nodes(logical):
+        names.update({window.column: None for window in node.windows if window.column is not None})
+        condition = node.condition if isinstance(node, Leaf) else None
+        for part in walk(condition) if condition is not None else ():
+            if isinstance(part, Aggregate):
+                names.update({argument.column: None for argument in part.arguments if isinstance(argument, ColumnAt)})
+    return Series({name: number_column(columns.table.column(name)) for name in names}, columns.offsets)
+
+
+def _units(schema: pa.Schema) -> dict[str, int]:
+    """Microseconds in a unit of each column of times."""
+    units = {field.name: 1 for field in schema if pa.types.is_timestamp(field.type)}
+    return units | {field.name: 86_400_000_000 for field in schema if pa.types.is_date(field.type)}
+
+
+def _nodes(logical: Logical) -> Iterator[Logical]:
+    pending = [logical]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += parts(node)
+
+
+def _leaves(logical: Logical) -> Iterator[Leaf]:
+    return (node for node in _nodes(logical) if isinstance(node, Leaf))
+
+
+def _indexes(arrangement: Arrangement) -> NDArray[np.int64]:
+    """For every input row its position in its partition."""
+    lengths = np.diff(arrangement.offsets)
+    positions = np.arange(arrangement.n_rows) - np.repeat(arrangement.offsets[:-1], lengths)
+    if arrangement.order is None:
+        return positions
+    indexes = np.empty(arrangement.n_rows, np.int64)
+    indexes[arrangement.order] = positions
+    return indexes
