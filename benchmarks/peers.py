@@ -69,10 +69,10 @@ def main() -> int:
             report["peers"].append({"peer": peer, "ours": ours} | theirs)
             times = f"{ours['rate'] / theirs['rate']:.1f}x as fast; {theirs['answer']}" if "rate" in theirs else ""
             print(times or theirs["problem"], flush=True)
+            if arguments.json:  # after each: a run that is stopped keeps what it has
+                arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     print()
     show(peer_lines(report))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return 0 if is_right else 1
 
 

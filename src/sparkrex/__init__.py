@@ -12,7 +12,18 @@
 
 from __future__ import annotations
 
-from sparkrex.api import CompiledQuery, aggregate, compile, explain, match, register, sql
+from sparkrex.api import (
+    CompiledQuery,
+    aggregate,
+    compile,
+    decompress,
+    events,
+    explain,
+    explain_events,
+    match,
+    register,
+    sql,
+)
 from sparkrex.config import Settings
 from sparkrex.errors import (
     AnalysisError,
@@ -27,5 +38,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnalysisError", "CompiledQuery", "ExecutionError", "InternalError", "ParseError", "RexError", "Settings",
-    "UnsupportedError", "__version__", "aggregate", "compile", "explain", "match", "register", "sql",
+    "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "events", "explain", "explain_events",
+    "match", "register", "sql",
 ]

@@ -10,12 +10,13 @@ from sparkrex.config import Settings, make_settings
 from sparkrex.errors import AnalysisError, InternalError, RexError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
     from sparkrex.engine import ParsedQuery
     from sparkrex.explanation import Explanation
+    from sparkrex.languages.events.syntax import EventOptions
 
 _CLAUSE_TABLE = "rex_input"
 
@@ -23,14 +24,19 @@ _CLAUSE_TABLE = "rex_input"
 class CompiledQuery:
     """A query cut and parsed once. Call it with tables, as often as needed."""
 
-    def __init__(self, text: str, dialect: str, settings: Settings) -> None:
-        from sparkrex.engine import parse_query
+    def __init__(
+        self, text: str, dialect: str, settings: Settings, event_options: EventOptions | None = None
+    ) -> None:
+        from sparkrex.engine import parse_event_query, parse_query
 
         self.text = text
         self.dialect = dialect
         self.settings = settings
         with _faults_reported():
-            self._parsed: ParsedQuery = parse_query(text, dialect)
+            self._parsed: ParsedQuery = (
+                parse_query(text, dialect) if event_options is None
+                else parse_event_query(text, dialect, event_options)
+            )
 
     def __call__(self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object) -> Any:
         """The result over these tables: a Spark DataFrame if Spark is involved, else a pyarrow table."""
@@ -45,6 +51,23 @@ class CompiledQuery:
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
         with _faults_reported():
             return run_query(self._parsed, arrow, self.settings)
+
+    def compressed(
+        self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object
+    ) -> pa.Table:
+        """The matches of an event query in memory as the buffer that they share; see `decompress`."""
+        from sparkrex.columns.inputs import is_spark, to_arrow
+        from sparkrex.engine import compress_query, name_tables
+
+        everything = name_tables(tables, named)
+        if spark is not None or any(is_spark(value) for value in everything.values()):
+            raise UnsupportedError(
+                "REX301", "compressed=True is for streams in memory", None, None,
+                hint="on Spark, RETURN what you need of each match",
+            )
+        arrow = {name: to_arrow(name, value) for name, value in everything.items()}
+        with _faults_reported():
+            return compress_query(self._parsed, arrow, self.settings)
 
     def reader(self, tables: Mapping[str, object] | None = None, /, **named: object) -> pa.RecordBatchReader:
         """The result of an in-memory query as a stream of record batches."""
@@ -91,8 +114,8 @@ class CompiledQuery:
         return has_segments(self._parsed)
 
     def __str__(self) -> str:
-        patterns = [f"PATTERN ({clause.pattern})" for clause in self._parsed.clauses]
-        return f"{self.text.strip()}\n-- {self.dialect}; {'; '.join(patterns) or 'no MATCH_RECOGNIZE'}"
+        patterns = "; ".join(self._parsed.patterns()) or "no MATCH_RECOGNIZE"
+        return f"{self.text.strip()}\n-- {self.dialect}; {patterns}"
 
     def __repr__(self) -> str:
         return f"CompiledQuery({self.text!r}, dialect={self.dialect!r})"
@@ -156,6 +179,48 @@ def match(
     return matched
 
 
+def events(
+    query: str, stream: Any, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: str = "order", compressed: bool = False, dialect: str = "spark",
+    spark: object = None, settings: Settings | Mapping[str, Any] | None = None,
+) -> Any:
+    """Find the matches of an event pattern in a stream, on Spark or in memory.
+
+    `stream` is a table as `sql` takes it, and `time` its column by which events follow each other; `tie_break` names
+    columns that order events of the same time. `ties="strict"` means that of those none follows another. An event's
+    type is the value of the column `type`, or has a condition in `types`. `compressed=True` gives the buffer that all
+    matches share, as a table of pointers, for `decompress`.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> ticks = pa.table({"ts": [1, 2, 3], "kind": ["A", "X", "B"]})
+    >>> query = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) RETURN a.ts AS first, b.ts AS last"
+    >>> rex.events(query, ticks, time="ts", type="kind").to_pylist()
+    [{'first': 1, 'last': 3}]
+    """
+    compiled = _compiled_events(query, time, type, types, tie_break, ties, dialect, settings)
+    return (compiled.compressed if compressed else compiled)(_stream(stream), spark=spark)
+
+
+def explain_events(
+    query: str, stream: Any, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: str = "order", dialect: str = "spark", spark: object = None,
+    analyze: bool = False, settings: Settings | Mapping[str, Any] | None = None,
+) -> Explanation:
+    """The plan of an event query: the automaton with the formula of every edge, and how many runs there may be.
+
+    `analyze=True` runs the query and adds what was found and how long every stage took.
+    """
+    compiled = _compiled_events(query, time, type, types, tie_break, ties, dialect, settings)
+    return compiled.explain(_stream(stream), spark=spark, analyze=analyze)
+
+
+def decompress(buffer: pa.Table, /) -> pa.Table:
+    """The matches in what `events(..., compressed=True)` gave: one row per event, as RETURN EVENTS shows them."""
+    from sparkrex.physical.event_buffer import decompress_events
+
+    return decompress_events(buffer)
+
+
 @overload
 def aggregate(definition: type, /) -> type: ...
 @overload
@@ -194,6 +259,27 @@ def _faults_reported() -> Iterator[None]:
             "REX901", f"{type(error).__name__}: {error}", None, None,
             hint="this is a fault of SparkRex; please report it with the query and the traceback",
         ) from error
+
+
+def _compiled_events(
+    query: str, time: str, type: str | None, types: Mapping[str, str] | None, tie_break: str | Sequence[str], ties: str,
+    dialect: str, settings: Settings | Mapping[str, Any] | None,
+) -> CompiledQuery:
+    from sparkrex.languages.events.syntax import EventOptions
+
+    if ties not in ("order", "strict"):
+        raise AnalysisError("REX217", f"unknown ties={ties!r}", None, None, hint='ties="order" or ties="strict"')
+    columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
+    options = EventOptions(time, columns, type, types, has_strict_ties=ties == "strict")
+    return CompiledQuery(query, dialect.lower(), make_settings(settings), options)
+
+
+def _stream(stream: object) -> dict[str, object]:
+    """The stream under the name that the engine knows it by; what is no table is called what the user calls it."""
+    from sparkrex.columns.inputs import is_spark, to_arrow
+    from sparkrex.engine import STREAM
+
+    return {STREAM: stream if is_spark(stream) else to_arrow("stream", stream)}
 
 
 def _planned(

@@ -17,6 +17,7 @@ PLANNERS = (
     "pr_left_pnot", "pr_right_pnot", "sm_left_pnot", "sm_right_pnot",
 )
 """Here because settings are checked before the planner is loaded; a test compares them."""
+EVENT_ALGORITHMS = ("merging", "basic", "backtrack")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,10 @@ class Settings:
     pattern matcher by name: `automaton`, `backtrack` or `interpreter`. `threads` are used in memory, one in a Spark
     worker; None means all cores. `planner` plans segment searches; None means `optimizer`, the others go by rules.
     `limit_segments` bounds the segments that a part of a pattern may have at a time, and `sample_series` is on how many
-    series a segment search samples its conditions. On Spark, `sort_memory` is how many bytes a worker uses to order
-    rows in memory (when its rows fill half of that, it sorts on disk), and `tie_break` names columns that order rows
-    whose order keys are equal.
+    series a segment search samples its conditions. `event_algorithm` is how event queries are matched: `merging`,
+    `basic` or `backtrack`; `event_memory` bounds the bytes of their runs, buffer and matches at a time. On Spark,
+    `sort_memory` is how many bytes a worker uses to order rows in memory (when its rows fill half of that, it sorts on
+    disk), and `tie_break` names columns that order rows whose order keys are equal.
     """
 
     step_budget: int = 100_000_000
@@ -43,6 +45,8 @@ class Settings:
     planner: str | None = None
     limit_segments: int = 50_000_000
     sample_series: int = 5
+    event_algorithm: str = "merging"
+    event_memory: int = 1 << 30
     sort_memory: int = 192 << 20
     tie_break: tuple[str, ...] = ()
 
@@ -68,6 +72,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
     settings = replace(settings, tie_break=tuple(settings.tie_break))
     for name in (
         "step_budget", "chunk_rows", "max_open_rows", "sort_memory", "threads", "limit_segments", "sample_series",
+        "event_memory",
     ):
         value = getattr(settings, name)
         if value is not None and (not isinstance(value, int) or value < 1):
@@ -79,4 +84,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
     if settings.planner not in (None, *PLANNERS):
         hint = nearest(str(settings.planner), PLANNERS) or f"one of {', '.join(PLANNERS)}"
         raise AnalysisError("REX217", f"unknown planner {settings.planner!r}", None, None, hint=hint)
+    if settings.event_algorithm not in EVENT_ALGORITHMS:
+        hint = nearest(str(settings.event_algorithm), EVENT_ALGORITHMS) or f"one of {', '.join(EVENT_ALGORITHMS)}"
+        raise AnalysisError("REX217", f"unknown event algorithm {settings.event_algorithm!r}", None, None, hint=hint)
     return settings

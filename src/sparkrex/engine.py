@@ -1,7 +1,7 @@
 """The pipeline in one process: text to table.
 
-`compile_query` cuts and parses once; running analyses each MATCH_RECOGNIZE over its input's columns, matches, and hands
-the result back to the host under a placeholder name.
+`parse_query` cuts and parses once; running analyses each MATCH_RECOGNIZE or MATCH_EVENTS over its input's columns,
+matches, and hands the result back to the host under a placeholder name.
 """
 
 from __future__ import annotations
@@ -9,25 +9,30 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from sparkrex.analyze.clause import analyze_clause, union_variables
+from sparkrex.analyze.events import analyze_events
 from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.analyze.segments import analyze_segments, is_segment_clause
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
+from sparkrex.columns.cuts import cut_chunks
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
 from sparkrex.errors import ExecutionError, RexError
 from sparkrex.explanation import RowsExplained
 from sparkrex.hosts.duckdb import AggregateNames, DuckDbHost, RelationEvaluator
 from sparkrex.ir import traverse
-from sparkrex.ir.plan import SegmentSearch
+from sparkrex.ir.event_query import EventQuery
+from sparkrex.ir.plan import MatchRecognize, SegmentSearch
 from sparkrex.ir.render import render
 from sparkrex.ir.scalar import ColumnAt, walk
+from sparkrex.languages.events.query import parse_events
 from sparkrex.languages.match_recognize.clause import parse_clause
 from sparkrex.languages.match_recognize.names import name_rules
+from sparkrex.languages.match_recognize.syntax import Clause
 from sparkrex.physical.contract import Columns, Matches
 from sparkrex.physical.output import NO_COLUMNS, build_output, name_partition
 from sparkrex.physical.reading import MatchReader
@@ -35,9 +40,9 @@ from sparkrex.physical.relation_columns import add_relation_columns
 from sparkrex.physical.rows.bitmaps import host_reasons
 from sparkrex.physical.streamed import StreamedRelation, measure_reach
 from sparkrex.planner.choose_matcher import Choice, choose_matcher
-from sparkrex.source import Source
+from sparkrex.source import Source, Span
 from sparkrex.statement.cut import Relation, Statement, cut
-from sparkrex.statement.tokens import find_dialect
+from sparkrex.statement.tokens import find_dialect, tokenize
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -46,18 +51,34 @@ if TYPE_CHECKING:
     from sparkrex.config import Settings
     from sparkrex.explanation import Explained
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.ir.plan import MatchRecognize
     from sparkrex.ir.scalar import Expression
-    from sparkrex.languages.match_recognize.syntax import Clause
+    from sparkrex.languages.events.syntax import EventOptions, EventText
+
+Plan: TypeAlias = MatchRecognize | SegmentSearch | EventQuery
+
+STREAM = "rex_stream"
+"""The table of an event query that is no part of a statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A statement cut into relations, each with its parsed clause."""
+    """A statement cut into relations, each with its parsed clause.
+
+    An event query of its own is a statement of one relation over `STREAM`; what it does not say of its stream is in
+    `event_options`.
+    """
 
     statement: Statement
     dialect_name: str
-    clauses: tuple[Clause, ...]
+    clauses: tuple[Clause | EventText, ...]
+    event_options: EventOptions | None = None
+
+    def patterns(self) -> list[str]:
+        """The PATTERN of every relation as text."""
+        return [
+            f"PATTERN ({clause.pattern})" if isinstance(clause, Clause) else f"PATTERN {clause.pattern.pattern}"
+            for clause in self.clauses
+        ]
 
 
 @lru_cache(maxsize=64)
@@ -68,9 +89,28 @@ def parse_query(text: str, dialect_name: str) -> ParsedQuery:
     statement = cut(source, dialect, secrets.token_hex(4))
     rules = name_rules(dialect_name)
     clauses = tuple(
-        parse_clause(relation.tokens, relation.clause, source, dialect, rules) for relation in statement.relations
+        (parse_events if relation.is_events else parse_clause)(
+            relation.tokens, relation.clause, source, dialect, rules
+        )
+        for relation in statement.relations
     )
     return ParsedQuery(statement, dialect_name, clauses)
+
+
+def parse_event_query(text: str, dialect_name: str, options: EventOptions) -> ParsedQuery:
+    """An event query of its own as a statement over `STREAM`."""
+    source = Source(text)
+    dialect = find_dialect(dialect_name)
+    tokens = tokenize(source, dialect)
+    whole = Span(0, len(text))
+    clause = parse_events(tokens, whole, source, dialect, name_rules(dialect_name))
+    relation = Relation(
+        placeholder=f"rex_{secrets.token_hex(4)}_0", input_sql=STREAM, input_table=STREAM, input_alias=None, prefix="",
+        clause=whole, tokens=tuple(tokens), span=whole, column_aliases=None, columns_span=None,
+        outer_names=frozenset(), is_events=True,
+    )
+    statement = Statement(source, dialect, (relation,), f"SELECT * FROM {relation.placeholder}", 0)
+    return ParsedQuery(statement, dialect_name, (clause,), options)
 
 
 def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.Table:
@@ -85,6 +125,19 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
         if query.statement.bare_relation is not None and result is not None:
             return result.select([]) if result.column_names == [NO_COLUMNS] else result
         return host.query(host.translated(query.statement.host_sql), None)
+    finally:
+        host.close()
+
+
+def compress_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.Table:
+    """The matches of a statement that is one event query, as the buffer they share."""
+    from sparkrex.event_engine import compress_events
+
+    host = _open_host(query, tables, settings)
+    try:
+        plan, table, evaluator = prepare_relation(query, query.statement.relations[0], query.clauses[0], host)
+        assert isinstance(plan, EventQuery)  # nobody else asks for it
+        return compress_events(plan, table, evaluator, settings)
     finally:
         host.close()
 
@@ -110,8 +163,12 @@ def explain_query(
 
 
 def _explain_relation(
-    plan: MatchRecognize | SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
+    plan: Plan, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
 ) -> Explained:
+    if isinstance(plan, EventQuery):
+        from sparkrex.event_engine import explain_events
+
+        return explain_events(plan, table, evaluator, settings, analyze=analyze)
     if isinstance(plan, SegmentSearch):
         from sparkrex.segment_engine import explain_search
 
@@ -126,7 +183,7 @@ def _explain_relation(
 
 def has_segments(query: ParsedQuery) -> bool:
     """Whether any relation is a segment search."""
-    return any(is_segment_clause(clause) for clause in query.clauses)
+    return any(isinstance(clause, Clause) and is_segment_clause(clause) for clause in query.clauses)
 
 
 def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> DuckDbHost:
@@ -142,8 +199,8 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Setti
 
 
 def prepare_relation(
-    query: ParsedQuery, relation: Relation, clause: Clause, host: DuckDbHost
-) -> tuple[MatchRecognize | SegmentSearch, pa.Table, RelationEvaluator]:
+    query: ParsedQuery, relation: Relation, clause: Clause | EventText, host: DuckDbHost
+) -> tuple[Plan, pa.Table, RelationEvaluator]:
     """Plan of a relation, the columns of its input that the plan uses, and its evaluator."""
     base: ArrowInput | None = host.tables.get(relation.input_table.lower()) if relation.input_table else None
     input_sql = ""
@@ -164,14 +221,18 @@ def prepare_relation(
 
 
 def _analyze(
-    query: ParsedQuery, relation: Relation, clause: Clause, columns: tuple[InputColumn, ...], host: DuckDbHost
-) -> MatchRecognize | SegmentSearch:
+    query: ParsedQuery, relation: Relation, clause: Clause | EventText, columns: tuple[InputColumn, ...],
+    host: DuckDbHost,
+) -> Plan:
     scope = Scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
         host_dialect=host.dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
-        variables=traverse.variables(clause.pattern), unions={}, aggregate_names=AggregateNames(),
-        table_columns=host.table_columns, outer_names=relation.outer_names,
+        variables=(), unions={}, aggregate_names=AggregateNames(), table_columns=host.table_columns,
+        outer_names=relation.outer_names,
     )
+    if not isinstance(clause, Clause):
+        return analyze_events(clause, scope, relation, query.event_options)
+    scope = replace(scope, variables=traverse.variables(clause.pattern))
     scope = replace(scope, unions=union_variables(clause, scope))
     if is_segment_clause(clause):
         from sparkrex.aggregates.registry import user_defined
@@ -184,8 +245,13 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def used_columns(plan: MatchRecognize | SegmentSearch) -> list[str]:
+def used_columns(plan: Plan) -> list[str]:
     """Input columns that the plan reads or passes on, in input order; the first one if it needs none, to count rows."""
+    if isinstance(plan, EventQuery):
+        from sparkrex.event_engine import event_columns
+
+        read = event_columns(plan)
+        return [column for column in plan.input_columns if column in read]
     if isinstance(plan, SegmentSearch):
         from sparkrex.segment_engine import searched_columns
 
@@ -201,12 +267,15 @@ def used_columns(plan: MatchRecognize | SegmentSearch) -> list[str]:
 
 
 def run_relation(
-    plan: MatchRecognize | SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings,
-    watch: Stopwatch | None = None,
+    plan: Plan, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch | None = None
 ) -> pa.Table:
-    """The result of one MATCH_RECOGNIZE over its input: arrange, match, read, build."""
+    """The result of one MATCH_RECOGNIZE or MATCH_EVENTS over its input: arrange, match, read, build."""
     watch = watch or Stopwatch()
     try:
+        if isinstance(plan, EventQuery):
+            from sparkrex.event_engine import run_events
+
+            return run_events(plan, table, evaluator, settings, watch)
         if isinstance(plan, SegmentSearch):
             from sparkrex.segment_engine import run_search
 
@@ -281,17 +350,12 @@ def _run_in_chunks(
         table = table.take(pa.array(arrangement.order))
     choice = choose_matcher(plan, table.slice(0, 0), evaluator, settings, measure_reach(plan))
     relation = StreamedRelation(plan, choice.matcher, choice.variables, evaluator, keys)
-    offsets = arrangement.offsets
-    step = settings.chunk_rows or arrangement.n_rows
-    opens = True
-    results = []
-    for first in range(0, arrangement.n_rows, step):
-        last = min(first + step, arrangement.n_rows)
-        inside = offsets[(offsets > first) & (offsets < last)]
-        closes = bool(np.isin(last, offsets))
-        cuts = np.concatenate(([first], inside, [last])) - first
-        results.append(relation.feed(table.slice(first, last - first), cuts, opens=opens, closes=closes))
-        opens = closes
+    results = [
+        relation.feed(
+            table.slice(chunk.first, chunk.last - chunk.first), chunk.offsets, opens=chunk.opens, closes=chunk.closes
+        )
+        for chunk in cut_chunks(arrangement.offsets, settings.chunk_rows or arrangement.n_rows)
+    ]
     return pa.concat_tables(results)
 
 
@@ -304,5 +368,3 @@ def name_tables(tables: Mapping[str, object] | None, named: Mapping[str, object]
                 raise TypeError(f"table {name} is given twice")
             everything[name] = value
     return everything
-
-

@@ -13,6 +13,8 @@ from sparkrex.tree_text import stages
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sparkrex.event_explanation import EventsExplained
+    from sparkrex.ir.event_query import EventQuery
     from sparkrex.segment_engine import Rewritten
 
 
@@ -52,14 +54,19 @@ class RowsExplained:
         return found + stages(self.laps).lines() if self.laps else found
 
 
-def explained_for_workers(plan: MatchRecognize | SegmentSearch, how: Choice | Rewritten) -> Explained:
+def explained_for_workers(
+    plan: MatchRecognize | SegmentSearch | EventQuery, how: Choice | Rewritten | EventsExplained
+) -> Explained:
     """A relation that workers answer: matchers are chosen here, physical plans of segment searches there."""
     if isinstance(plan, MatchRecognize):
         assert isinstance(how, Choice)  # every row pattern has a matcher
         return RowsExplained(plan, how)
+    from sparkrex.event_explanation import EventsExplained
     from sparkrex.segment_explanation import SearchExplained
 
-    assert not isinstance(how, Choice)
+    if isinstance(how, EventsExplained):
+        return how
+    assert isinstance(plan, SegmentSearch) and not isinstance(how, Choice)
     return SearchExplained(plan, how.steps, how.logical)
 
 

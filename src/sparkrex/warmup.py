@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.api import sql
-from sparkrex.config import Settings
+from sparkrex.config import EVENT_ALGORITHMS, Settings
 from sparkrex.errors import AnalysisError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -33,11 +33,12 @@ class Step:
     clause: str
     table: pa.Table
     settings: Settings
+    keyword: str = "MATCH_RECOGNIZE"
 
     def run(self) -> None:
         """Run it. A matcher that was asked for by name may refuse."""
         try:
-            sql(f"SELECT * FROM t MATCH_RECOGNIZE ({self.clause})", t=self.table, settings=self.settings)
+            sql(f"SELECT * FROM t {self.keyword} ({self.clause})", t=self.table, settings=self.settings)
         except (AnalysisError, UnsupportedError):
             if self.settings.matcher is None:
                 raise
@@ -54,6 +55,12 @@ def steps() -> Iterator[Step]:
     for name, clause in _SEGMENTS.items():
         for planner in (None, "sm_left", "pr_left_pnot", "pr_right"):
             yield Step(f"{name}, {planner or 'any planner'}", clause, rows, Settings(planner=planner))
+    for name, clause in _EVENTS.items():
+        for algorithm in EVENT_ALGORITHMS:
+            for chunk_rows in (None, MEDIUM // 2 + 1):
+                where = f"{algorithm}{', in chunks' if chunk_rows else ''}"
+                settings = Settings(event_algorithm=algorithm, chunk_rows=chunk_rows)
+                yield Step(f"{name}, {where}", clause, rows, settings, "MATCH_EVENTS")
     threaded = Settings(threads=2)
     many = _rows(MANY)
     shuffled = many.take(pa.array(np.random.default_rng(1).permutation(MANY)))
@@ -66,6 +73,8 @@ def steps() -> Iterator[Step]:
             yield Step(f"order by {time}, {order}, one partition", _ordered("", time), table, threaded)
         for name, clause in _CLAUSES.items():
             yield Step(f"{name}, {order}", clause, table, threaded)
+        for name, clause in _EVENTS.items():
+            yield Step(f"{name}, {order}", clause, table, threaded, "MATCH_EVENTS")
 
 
 _BEGIN = "PARTITION BY few ORDER BY ts"
@@ -130,6 +139,19 @@ _SEGMENTS = {
     "SEGMENT W AS true, SEGMENT BIG AS max(price) > 90, SEGMENT S AS window(2, 5)",
     "all matches of a row pattern": f"{_BEGIN} MEASURES START_INDEX() AS i ALL MATCHES PATTERN (A B{{1,3}} C) "
     "DEFINE B AS price < PREV(price), C AS price > 50",
+}
+_EVENTS = {
+    "events, next": "TIME ts TYPE word PATTERN SEQ(a x, b+ y[], c z) WHERE skip_till_next_match(x, y[], z) { [few] AND "
+    "y[i].price > avg(y[..i-1].price) AND z.volume < 80% * y[y.LEN].volume AND z.gaps > x.gaps } WITHIN 50 "
+    "RETURN x.ts AS a, count(y[]) AS n, sum(y[].volume) AS s, max(y[].price) AS m, z.word AS w",
+    "events, any": "TIME at TYPE word PATTERN SEQ(a x, (b y[] | c z[])+) WHERE skip_till_any_match(x, y[], z[]) "
+    "{ [few] AND y[i].volume > y[i-1].volume } WITHIN 6 seconds RETURN EVENTS",
+    "events, negation": "TIME ts TYPE word PATTERN SEQ(~(a p), b x, ~(c q), d y, ~(a r)) "
+    "WHERE skip_till_any_match(x, y) { [few] AND q.volume > x.volume } WITHIN 5 RETURN x.price AS p",
+    "events, contiguous": "TIME small TIE BREAK ts TIES STRICT PATTERN SEQ(e x, e+ y[]) "
+    "WHERE partition_contiguity(x, y[]) { [few] AND y[i].price > y[i-1].price } OUTPUT NON-OVERLAPPING RETURN EVENTS",
+    "events, strict, window of events": "TIME price TIE BREAK ts PATTERN SEQ(e x, e{1,3} y[]) "
+    "WHERE strict_contiguity(x, y[]) { y[1].volume > x.volume } WITHIN 3 EVENTS RETURN min(y[].gaps) AS g",
 }
 _KEYS = ("", "few", "small", "many", "sparse", "word", "long_word", "coded", "gaps", "price", "day", "few, word")
 _ORDERS = ("ts", "at", "price", "day", "small", "gaps", "word", "money", "ts DESC", "gaps DESC NULLS LAST", "few, ts")

@@ -72,15 +72,25 @@ TABLE: dict[str, Allowed] = {
     # Rewritings of segment searches, and of the logical trees that are made of them.
     "rewrite": allow(*FOUNDATION, "ir", "planner/segments", "planner/segments/logical"),
     # The pipeline joins all of them; the face loads it when the first query comes.
-    "engine": allow(*FOUNDATION, *PARTS, "segment_engine", "explanation", packages="numpy pyarrow"),
+    "engine": allow(*FOUNDATION, *PARTS, "segment_engine", "event_engine", "explanation", packages="numpy pyarrow"),
+    "event_engine": allow(*FOUNDATION, *PARTS, "event_explanation", packages="numpy pyarrow"),
     "segment_engine": allow(*FOUNDATION, *PARTS, "segment_explanation", packages="numpy pyarrow"),
-    "explanation": allow(*FOUNDATION, "ir", "planner", "segment_engine", "segment_explanation"),
+    "explanation": allow(
+        *FOUNDATION, "ir", "planner", "segment_engine", "segment_explanation", "event_explanation",
+    ),
+    "event_explanation": allow(*FOUNDATION, "ir", "physical"),
     "segment_explanation": allow(
         *FOUNDATION, "ir", "physical/segments", "planner/segments", *SEGMENT_PLANS, "rewrite",
     ),
     # Only this folder, and cli/session, import pyspark. It reads the package's version, which workers compare.
-    "spark": allow(*FOUNDATION, *PARTS, "engine", "segment_engine", PACKAGE, packages="numpy pyarrow pyspark sqlglot"),
-    "api": allow(*FOUNDATION, "columns", "aggregates", "engine", "explanation", "spark", packages="pyarrow"),
+    "spark": allow(
+        *FOUNDATION, *PARTS, "engine", "segment_engine", "event_engine", "event_explanation", PACKAGE,
+        packages="numpy pyarrow pyspark sqlglot",
+    ),
+    "api": allow(
+        *FOUNDATION, "languages", "columns", "aggregates", "physical", "engine", "explanation", "spark",
+        packages="pyarrow",
+    ),
     "__init__": allow("config", "errors", "api"),
     # Queries that call every kernel.
     "warmup": allow("api", "config", "errors", packages="numpy numba pyarrow"),

@@ -1,6 +1,7 @@
 """Which kernels a process calls with which types of arguments, as JSON: `python -m tests.cli.kernel_forms WHAT`.
 
-WHAT is `warmup`, for the queries of `rex warmup`, or `queries`, for the golden cases and the benchmark's queries.
+WHAT is `warmup`, for the queries of `rex warmup`, or `queries`, for the golden cases, the benchmark's queries and the
+event queries of the documentation.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 import sys
 
 from benchmarks.queries import ALL
+from tests.documentation.page_examples import ROOT, examples, problems
 from tests.golden import case_files, read
 
 import sparkrex as rex
@@ -32,6 +34,8 @@ def run_queries() -> None:
             table = query.make(n_rows)
             for threads in (1, 2):
                 rex.sql(query.sql, t=table, settings={"threads": threads})
+    for example in examples(ROOT / "docs" / "events.md"):
+        problems(example)
 
 
 if __name__ == "__main__":

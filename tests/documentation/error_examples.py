@@ -86,6 +86,26 @@ EXAMPLES = (
   PATTERN (((A{1000}){1000}){1000}))""",
     ),
     Example(
+        "REX107",
+        "The clauses of an event query have a fixed order: PATTERN, WHERE, WITHIN, OUTPUT, RETURN. Inside MATCH_EVENTS "
+        "TIME, TIE BREAK, TYPE, TYPES and TIES stand in front of them.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  PATTERN SEQ(Tick a, Tick b)
+  WITHIN 3
+  WHERE skip_till_next_match(a, b))""",
+    ),
+    Example(
+        "REX108",
+        "An event pattern is `SEQ( ... )` of components with commas between them: a type of events and a variable, "
+        "`Tick a`; with a quantifier the variable is an array, `Tick+ b[]`; `~(Tick c)` is negated. Alternatives stand "
+        "in parentheses: `(Buy a | Sell b)`.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  PATTERN SEQ(Tick a Tick b)
+  WHERE skip_till_next_match(a, b))""",
+    ),
+    Example(
         "REX201",
         "The input has no such column. Case does not matter.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
@@ -271,6 +291,65 @@ EXAMPLES = (
   DEFINE SEGMENT S AS avg(price) > 8)""",
     ),
     Example(
+        "REX222",
+        "An event's type is the value of the type column, or a named condition. Names that have no condition need a "
+        "type column; without both, the pattern can name one type only.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  TYPES (Calm AS volume < 150, Busy AS volume >= 150)
+  PATTERN SEQ(Calm a, Bussy b)
+  WHERE skip_till_next_match(a, b))""",
+    ),
+    Example(
+        "REX223",
+        "The strategy says which events a match may pass over: strict_contiguity, partition_contiguity (which needs an "
+        "equivalence test such as `[symbol]`), skip_till_next_match or skip_till_any_match. It lists the variables of "
+        "the pattern; negated ones may be left out.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  PATTERN SEQ(Tick+ a[], Tick b)
+  WHERE partition_contiguity(a[], b) { a[i].price < a[i-1].price })""",
+    ),
+    Example(
+        "REX224",
+        "`v.x` is an attribute of a single event. Of an array, `v[1]` is the first event, `v[v.LEN]` the last, and "
+        "`v[]` inside an aggregate all of them. `v[i]` is each event from the second on, and only predicates with "
+        "`v[i]` have `v[i-1]`, the one before it, and `v[..i-1]`, all before it.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  PATTERN SEQ(Tick+ a[], Tick b)
+  WHERE skip_till_next_match(a[], b) { b.price > a[i-1].price })""",
+    ),
+    Example(
+        "REX225",
+        "A negated component says what must not be there: one event, in the outermost SEQ, which nothing outside its "
+        "own predicates can refer to. At the beginning or the end of a pattern it needs WITHIN, to know how far to "
+        "look.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  PATTERN SEQ(Tick a, ~(Tick b), Tick c)
+  WHERE skip_till_next_match(a, c) { b.volume = 0 }
+  RETURN a.ts, b.volume)""",
+    ),
+    Example(
+        "REX226",
+        "WITHIN has units on a column of times (`3 hours`), none on a column of numbers, and counts events with "
+        "`500 EVENTS`. It is never negative.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  PATTERN SEQ(Tick a, Tick b)
+  WHERE skip_till_next_match(a, b)
+  WITHIN 3 hours)""",
+    ),
+    Example(
+        "REX227",
+        "If every component may be left out, a match could be of nothing.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  PATTERN SEQ(Tick* a[], Tick? b)
+  WHERE skip_till_next_match(a[], b))""",
+    ),
+    Example(
         "REX301",
         "The query has a meaning that SparkRex cannot compute yet; the message says what, and a way round it where "
         "there is one.",
@@ -358,6 +437,31 @@ WINDOW w AS (ORDER BY ts
   PATTERN (~FALL)
   DEFINE SEGMENT FALL AS last(price) < first(price))""",
         settings={"limit_segments": 3},
+    ),
+    Example(
+        "REX409",
+        "Events follow each other by time and tie-break columns. Two events of a partition that are equal in all of "
+        "them have no order, and an event whose time is NULL has none either.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  PATTERN SEQ(Tick a, Tick b)
+  WHERE skip_till_next_match(a, b) { [symbol] AND b.price < a.price }
+  RETURN a.price AS high, b.price AS low)""",
+        ticks=pa.concat_tables([TICKS, TICKS.slice(3)]),
+        where="With the last row of `ticks` twice:",
+    ),
+    Example(
+        "REX410",
+        "Under skip_till_any_match a repetition may have exponentially many matches. An equivalence test, WITHIN, "
+        "conditions between `b[i]` and `b[i-1]`, or skip_till_next_match make them fewer; `docs/events.md` has more.",
+        """SELECT * FROM ticks MATCH_EVENTS (
+  TIME ts
+  PATTERN SEQ(Tick a, Tick+ b[])
+  WHERE skip_till_any_match(a, b[])
+  RETURN EVENTS)""",
+        settings={"event_memory": 10_000},
+        ticks=pa.table({"ts": list(range(16))}),
+        where="With sixteen ticks, `ts` from 0 to 15:",
     ),
     Example(
         "REX901",

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
-    ROOT / "README.md", ROOT / "docs" / "language.md", ROOT / "docs" / "semantics.md", ROOT / "docs" / "segments.md",
+    ROOT / "README.md", ROOT / "docs" / "language.md", ROOT / "docs" / "segments.md", ROOT / "docs" / "events.md",
+    ROOT / "docs" / "semantics.md",
 )
 
 _BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<dialect>\w+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -13,6 +13,7 @@ from sparkrex.analyze.segments import analyze_segments
 from sparkrex.engine import parse_query
 from sparkrex.ir import traverse
 from sparkrex.languages.match_recognize.names import name_rules
+from sparkrex.languages.match_recognize.syntax import Clause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,7 @@ def analyzed(
     """The search that a clause, the text between MATCH_RECOGNIZE's parentheses, asks for."""
     query = parse_query(f"SELECT * FROM t MATCH_RECOGNIZE (\n{body}) {alias}", dialect)
     (relation,), (clause,) = query.statement.relations, query.clauses
+    assert isinstance(clause, Clause)
     scope = Scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=dialect, host_dialect="duckdb",
         rules=name_rules(dialect), alias="t", variables=traverse.variables(clause.pattern), unions={},

@@ -161,5 +161,26 @@ def test_segments(ticks: DataFrame) -> None:
         forget("spread")
 
 
+def test_events(ticks: DataFrame) -> None:
+    options: dict[str, Any] = {"time": "ts", "types": {"Up": "price > 5", "Low": "price <= 5 AND soundex(note) <> ''"}}
+    chains = """PATTERN SEQ(Up a, Up+ b[]) WHERE skip_till_any_match(a, b[]) { [sym] AND b[i].price > b[i-1].price }
+      RETURN upper(a.note) AS a, b[b.LEN].ts AS ended, count(b[]) AS n"""
+    types = {"Up": "price > 5"}
+    found = rex.events(chains, ticks, time="ts", types=types)
+    assert rows(found) == sorted(tuple(row.values()) for row in rex.events(
+        chains, TICKS, time="ts", types=types).to_pylist()) != []
+    falls = "PATTERN SEQ(Up a, Low b) WHERE skip_till_next_match(a, b) { [sym] } RETURN EVENTS"
+    events = rex.events(falls, ticks, **options)
+    assert events.columns == ["match_id", "variable", *ticks.columns]
+    assert rows(events.groupBy("variable").count()) == [("a", 6), ("b", 6)]
+    assert events.select("match_id").distinct().count() == 6
+    text = str(rex.explain_events(falls, ticks, **options))
+    assert "state 1: a selected" in text
+    assert text.count("Exchange") == 1
+    with pytest.raises(PySparkException, match="REX409") as job:
+        rex.events(falls, ticks.union(ticks), **options).collect()
+    assert "in partition sym = " in str(job.value)
+
+
 def test_the_sample_is_what_the_other_tests_use(ticks: DataFrame) -> None:
     assert ticks.toArrow().equals(TICKS)

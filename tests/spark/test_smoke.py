@@ -58,3 +58,13 @@ def test_one_exchange(spark: SparkSession) -> None:
     text = str(rex.explain(_QUERY.format(rows=""), ticks=frame))
     assert text.count("Exchange ") == 1
     assert "MapInArrow" in text
+
+
+def test_events_as_in_memory(spark: SparkSession) -> None:
+    ticks = _ticks()
+    query = """PATTERN SEQ(Tick+ a[], Tick b) WHERE skip_till_next_match(a[], b) {
+          [symbol] AND a[1].price > 95 AND a[i].price > avg(a[..i-1].price) AND b.price < 20% * a[a.LEN].price }
+        WITHIN 200 RETURN a[1].ts AS began, count(a[]) AS n, upper(b.name) AS name"""
+    expected = _sorted(rex.events(query, ticks, time="ts").to_pylist())
+    assert len(expected) > 50
+    assert _sorted(rex.events(query, spark.createDataFrame(ticks), time="ts").toArrow().to_pylist()) == expected

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from sparkrex.analyze.segment_expressions import SegmentConverter
     from sparkrex.source import Span
 
-_MICROSECONDS = {
+MICROSECONDS = {
     "MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
     "DAY": 86_400_000_000, "WEEK": 604_800_000_000,
 }
-_NO_FIXED_LENGTH = ("MONTH", "QUARTER", "YEAR")
+NO_FIXED_LENGTH = ("MONTH", "QUARTER", "YEAR")
 _DATES = (exp.DataType.Type.DATE, exp.DataType.Type.DATE32)
 
 
@@ -98,7 +98,7 @@ def _scale(
             "REX218", f"a window on {reference.column} needs a unit: it is a {kind.sql()}", span,
             hint=f"window({reference.column}, low, high, DAY)",
         )
-    return Fraction(size, _MICROSECONDS["DAY"]) if kind.is_type(*_DATES) else Fraction(size)
+    return Fraction(size, MICROSECONDS["DAY"]) if kind.is_type(*_DATES) else Fraction(size)
 
 
 def _unit(converter: SegmentConverter, node: exp.Expr, span: Span) -> int:
@@ -106,16 +106,16 @@ def _unit(converter: SegmentConverter, node: exp.Expr, span: Span) -> int:
     written = node.name.upper()
     is_name = isinstance(node, exp.Column | exp.Var | exp.Identifier) and not node.args.get("table")
     singular = written.removesuffix("S")
-    if is_name and singular in _MICROSECONDS:
-        return _MICROSECONDS[singular]
-    if is_name and singular in _NO_FIXED_LENGTH:
+    if is_name and singular in MICROSECONDS:
+        return MICROSECONDS[singular]
+    if is_name and singular in NO_FIXED_LENGTH:
         raise converter.error(
             "REX218", f"{written} has no fixed length", span, hint="give the window in days: window(column, 0, 31, DAY)"
         )
-    units = ", ".join(_MICROSECONDS)
+    units = ", ".join(MICROSECONDS)
     raise converter.error(
         "REX218", "the last argument of this window is no unit of time", span,
-        hint=(nearest(written, _MICROSECONDS) if is_name else None) or f"one of {units}",
+        hint=(nearest(written, MICROSECONDS) if is_name else None) or f"one of {units}",
     )
 
 

@@ -53,10 +53,11 @@ class Condition:
 
 def split_conditions(plan: MatchRecognize) -> tuple[Condition, ...]:
     """The conditions of all defined variables."""
-    return tuple(_split(definition.variable, definition.condition) for definition in plan.definitions)
+    return tuple(split_condition(definition.variable, definition.condition) for definition in plan.definitions)
 
 
-def _split(variable: str, condition: Expression) -> Condition:
+def split_condition(variable: str, condition: Expression) -> Condition:
+    """The two parts of one condition."""
     row: list[Expression] = []
     context: list[Expression] = []
     for conjunct in conjuncts(condition):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from sparkrex.columns.keys import partition_integers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -21,3 +24,29 @@ def cut_partitions(table: pa.Table, keys: list[str]) -> NDArray[np.int64]:
         keys_of_rows = partition_integers(table.column(name), [(0, n_rows)])
         changes |= keys_of_rows[1:] != keys_of_rows[:-1]
     return np.concatenate(([0], np.flatnonzero(changes) + 1, [n_rows])).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Chunk:
+    """Rows `first` to `last` of partitions in order: `offsets` cut them, counted from `first`.
+
+    `opens` says that the first row begins a partition, `closes` that the last row ends one.
+    """
+
+    first: int
+    last: int
+    offsets: NDArray[np.int64]
+    opens: bool
+    closes: bool
+
+
+def cut_chunks(offsets: NDArray[np.int64], step: int) -> Iterator[Chunk]:
+    """Partitions in chunks of `step` rows."""
+    n_rows = int(offsets[-1])
+    opens = True
+    for first in range(0, n_rows, step):
+        last = min(first + step, n_rows)
+        inside = offsets[(offsets > first) & (offsets < last)]
+        closes = bool(np.isin(last, offsets))
+        yield Chunk(first, last, np.concatenate(([first], inside, [last])) - first, opens, closes)
+        opens = closes

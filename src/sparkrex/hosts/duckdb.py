@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 _ROWS = "rex_rows"
 # Statements that can change nothing. Any other, or several at once, runs in an instance of its own.
-_READS = re.compile(r"\s*\(*\s*(?:SELECT|WITH|VALUES|FROM)\b(?!.*\bINTO\b)[^;]*;?\s*\Z", re.IGNORECASE | re.DOTALL)
+_READS = re.compile(
+    r"\s*\(*\s*(?:SELECT|WITH|VALUES|FROM|PATTERN)\b(?!.*\bINTO\b)[^;]*;?\s*\Z", re.IGNORECASE | re.DOTALL
+)
 
 
 class DuckDbHost:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.gather import take_or_null
+from sparkrex.columns.keys import read_only
 from sparkrex.columns.values import kind_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
@@ -187,13 +188,6 @@ def _held(array: pa.Array, *, reads_values: bool) -> tuple[NDArray[Any], NDArray
     return values[array.offset : array.offset + len(array)], bits, bit_offset
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The array as one that may not be written: Arrow's are so, and the kernel is compiled for one kind of array."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class _Statistics:
     """What the kernel found for one set of variables, per output."""
@@ -232,7 +226,7 @@ def _by_kernel(
     square = np.empty((len(sets), n_results if wanted[:, SQUARE].any() else 0), np.float64)
     overflowed = np.zeros(len(sets), np.bool_)
     read = (matches.label_offsets, matches.labels, held.first, held.order, held.values, held.valid_bits)
-    offsets, labels, first, order, values, bits = (_read_only(item) for item in read)
+    offsets, labels, first, order, values, bits = (read_only(item) for item in read)
     kernel = kernel_for(accumulate, matches.n_mapped)
     spread(
         lambda begin, end: kernel(

@@ -34,6 +34,7 @@ from sparkrex.spark.worker_language import is_known_to_workers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sparkrex.ir.event_query import EventQuery
     from sparkrex.ir.plan import SegmentSearch
     from sparkrex.source import Span
 
@@ -46,17 +47,19 @@ class Lowered:
     `projections` are Spark SQL by column name, over the input. `worker` is the plan of the workers over
     these columns. `outputs` are Spark SQL by output name, over the worker's columns. `aggregates` are Spark SQL of the
     worker's aggregate measures over the projected columns, from which their types are learnt. `spans` are the places in
-    the query that projections and outputs come from.
+    the query that projections and outputs come from. `where` is Spark SQL over the input that holds for the rows that
+    the workers need, None if they need all.
     """
 
     projections: dict[str, str]
     keys: tuple[str, ...]
     order: tuple[str, ...]
-    worker: MatchRecognize | SegmentSearch
+    worker: MatchRecognize | SegmentSearch | EventQuery
     outputs: dict[str, str]
     sources: dict[str, str | None]
     aggregates: dict[str, str]
     spans: dict[str, Span | None]
+    where: str | None = None
 
 
 def lower(
@@ -204,7 +207,7 @@ class Lowering:
 
     def lowered(self, ours: Expression, theirs: Expression, *, is_guarded: bool) -> Expression:
         """The worker's expression with every row-local part replaced by a projected column."""
-        projection = row_local(ours, is_guarded=is_guarded) or self._constant(ours, is_guarded=is_guarded)
+        projection = self._row_local(ours, is_guarded=is_guarded) or self._constant(ours, is_guarded=is_guarded)
         if projection is not None:
             name = self.column(projection.expression, "p")
             value = ColumnAt(projection.target, name, span=theirs.span)
@@ -224,6 +227,10 @@ class Lowering:
                 return self._aggregate(ours, theirs)
             case _:
                 return theirs
+
+    def _row_local(self, expression: Expression, *, is_guarded: bool) -> Projection | None:
+        """The expression as a column of Spark's, if it can be one."""
+        return row_local(expression, is_guarded=is_guarded)
 
     def _constant(self, expression: Expression, *, is_guarded: bool) -> Projection | None:
         """An expression that reads nothing, as a projection if only Spark can evaluate it: `rand()`, a UDF."""

@@ -83,8 +83,10 @@ def _keys(clause: str, schema: pa.Schema) -> list[str]:
     from sqlglot import exp
 
     from sparkrex.engine import parse_query
+    from sparkrex.languages.match_recognize.syntax import Clause
 
     parsed = parse_query(f"SELECT * FROM t MATCH_RECOGNIZE ({clause}\n)", "spark").clauses[0]
+    assert isinstance(parsed, Clause)  # no event query
     trees = [item.expression.tree for item in parsed.partition_by]
     if not all(isinstance(tree, exp.Column) for tree in trees):
         return []

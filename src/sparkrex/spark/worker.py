@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from sparkrex.config import Settings
     from sparkrex.hosts.duckdb import RelationEvaluator
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.ir.event_query import EventQuery
     from sparkrex.ir.plan import SegmentSearch
     from sparkrex.physical.streamed import StreamedRelation
+    from sparkrex.physical.streamed_events import StreamedEvents
     from sparkrex.source import Span
 
 # A chunk is small beside what the sort may hold: matching it takes several times its own size.
@@ -46,7 +48,7 @@ class WorkerTask:
     """
 
     version: str
-    plan: MatchRecognize | SegmentSearch
+    plan: MatchRecognize | SegmentSearch | EventQuery
     schema: pa.Schema
     settings: Settings
     is_ordered: bool
@@ -111,7 +113,11 @@ class WorkerTask:
 
             table = pa.concat_tables(kept)
             kept.clear()
-            yield run_relation(self.plan, table, evaluator, self.settings)
+            yield run_relation(self.plan, self._prepared(table), evaluator, self.settings)
+
+    def _prepared(self, table: pa.Table) -> pa.Table:
+        """All rows of the Spark partition, before they are matched at once."""
+        return table
 
     def _spilled(self, kept: list[pa.Table], rest: Iterator[pa.Table], sizes: Sizes) -> Iterator[pa.RecordBatch]:
         """All rows in order, by way of the disk."""
@@ -133,25 +139,28 @@ class WorkerTask:
 
     def _streamed(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         """Match ordered rows chunk by chunk."""
-        relation: StreamedRelation | None = None
+        relation: StreamedRelation | StreamedEvents | None = None
         opens = True
-        assert isinstance(self.plan, MatchRecognize)  # `SegmentTask` has its own way
         for chunk, following in _with_next(_chunks(batches, self.settings)):
             if relation is None:
                 # Only now: the compiler takes as much memory as a small sort, and with the first chunk that is over.
-                from sparkrex.physical.streamed import StreamedRelation, measure_reach
-                from sparkrex.planner.choose_matcher import choose_matcher
-
-                choice = choose_matcher(
-                    self.plan, chunk.slice(0, 0), evaluator, self.settings, measure_reach(self.plan)
-                )
-                keys = [key.name for key in self.plan.partition_by]
-                relation = StreamedRelation(self.plan, choice.matcher, choice.variables, evaluator, keys)
+                relation = self._relation(chunk.slice(0, 0), evaluator)
             offsets = self._offsets(chunk)
             closes = following is None or self._is_cut(chunk, following)
             yield relation.feed(chunk, offsets, opens=opens, closes=closes)
             opens = closes
             pa.default_memory_pool().release_unused()
+
+    def _relation(self, sample: pa.Table, evaluator: Evaluator) -> StreamedRelation | StreamedEvents:
+        from sparkrex.physical.streamed import StreamedRelation, measure_reach
+        from sparkrex.planner.choose_matcher import choose_matcher
+
+        plan = self.plan
+        assert isinstance(plan, MatchRecognize)  # the other tasks have their own ways
+        choice = choose_matcher(plan, sample, evaluator, self.settings, measure_reach(plan))
+        return StreamedRelation(
+            plan, choice.matcher, choice.variables, evaluator, [key.name for key in plan.partition_by]
+        )
 
     def _offsets(self, chunk: pa.Table) -> NDArray[np.int64]:
         if not self.is_ordered:
@@ -176,7 +185,7 @@ class WorkerTask:
         return pa.table(columns, schema=self.schema)
 
 
-def open_evaluator(plan: MatchRecognize | SegmentSearch, settings: Settings) -> RelationEvaluator:
+def open_evaluator(plan: MatchRecognize | SegmentSearch | EventQuery, settings: Settings) -> RelationEvaluator:
     """DuckDB as the worker's evaluator: one thread, no tables."""
     from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator
     from sparkrex.statement.tokens import find_dialect
@@ -188,7 +197,7 @@ def open_evaluator(plan: MatchRecognize | SegmentSearch, settings: Settings) -> 
 class WorkerEvaluator:
     """The worker's evaluator, loaded with the first expression that the engine leaves to it: most queries have none."""
 
-    def __init__(self, plan: MatchRecognize | SegmentSearch, settings: Settings) -> None:
+    def __init__(self, plan: MatchRecognize | SegmentSearch | EventQuery, settings: Settings) -> None:
         self._plan = plan
         self._settings = settings
         self._opened: RelationEvaluator | None = None

@@ -10,11 +10,12 @@ import re
 from typing import TYPE_CHECKING
 
 from sparkrex.errors import UnsupportedError
+from sparkrex.ir.event_query import EventQuery
 from sparkrex.ir.plan import SegmentSearch
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Literal, walk
 
 if TYPE_CHECKING:
-    from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.ir.plan import MatchRecognize, Measure
 
 # Operators, and what the engine itself computes.
 _OPERATORS = {
@@ -64,7 +65,18 @@ def is_of_segments(function: str) -> bool:
     return function not in _AGGREGATES and find(function) is not None
 
 
-def refuse_worker_calls(plan: MatchRecognize | SegmentSearch) -> None:
+def measures_of(plan: MatchRecognize | SegmentSearch | EventQuery) -> tuple[Measure, ...]:
+    """What is read from each match; nothing where events themselves are returned."""
+    return plan.measures or ()
+
+
+def conditions_of(plan: MatchRecognize | SegmentSearch | EventQuery) -> list[Expression]:
+    """What is tested in the search."""
+    definitions = plan.conditions() if isinstance(plan, EventQuery) else plan.definitions
+    return [definition.condition for definition in definitions if definition.condition is not None]
+
+
+def refuse_worker_calls(plan: MatchRecognize | SegmentSearch | EventQuery) -> None:
     """Refuse what the workers would evaluate otherwise than Spark does, or not at all.
 
     What speaks of one row gets here only behind a condition on another row, and only if it can fail. In dialect duckdb
@@ -72,8 +84,7 @@ def refuse_worker_calls(plan: MatchRecognize | SegmentSearch) -> None:
     """
     if plan.dialect == "duckdb":
         return
-    expressions = [m.expression for m in plan.measures]
-    expressions += [d.condition for d in plan.definitions if d.condition is not None]
+    expressions = [measure.expression for measure in measures_of(plan)] + conditions_of(plan)
     for node in (node for expression in expressions for node in walk(expression)):
         if not isinstance(node, Call | Aggregate) or _is_known(node):
             continue
@@ -89,11 +100,11 @@ def refuse_worker_calls(plan: MatchRecognize | SegmentSearch) -> None:
         raise UnsupportedError(
             "REX301", message, plan.source, node.span or plan.span,
             hint="Spark evaluates what speaks of one row: project it in a subquery, "
-            "FROM (SELECT *, ... AS x FROM t) MATCH_RECOGNIZE (...)",
+            f"FROM (SELECT *, ... AS x FROM t) MATCH_{'EVENTS' if isinstance(plan, EventQuery) else 'RECOGNIZE'} (...)",
         )
 
 
-def _written_name(node: Call | Aggregate, plan: MatchRecognize | SegmentSearch) -> str:
+def _written_name(node: Call | Aggregate, plan: MatchRecognize | SegmentSearch | EventQuery) -> str:
     """The function as the user wrote it."""
     if node.span is None:
         return node.function

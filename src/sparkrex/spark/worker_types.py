@@ -10,12 +10,14 @@ from pyspark.sql.types import DecimalType, DoubleType, FloatType, StringType, Ti
 from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.ir.plan import SegmentSearch
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Literal, parts, walk
+from sparkrex.spark.worker_language import conditions_of, measures_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql.types import DataType
 
+    from sparkrex.ir.event_query import EventQuery
     from sparkrex.ir.plan import MatchRecognize
 
 # Aggregates for which Spark reads strings as numbers.
@@ -24,12 +26,12 @@ _REAL_AGGREGATES = ("avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "
 _REAL_FUNCTIONS = ("divide", "sqrt", "pow", "safedivide")
 
 
-def refuse_types(plan: MatchRecognize | SegmentSearch, types: Mapping[str, DataType]) -> None:
+def refuse_types(plan: MatchRecognize | SegmentSearch | EventQuery, types: Mapping[str, DataType]) -> None:
     """Refuse what Spark would compute from columns of these types but the workers would not, or not so."""
     is_spark = plan.dialect.startswith(("spark", "databricks"))
-    expressions = [m.expression for m in plan.measures]
+    expressions = [measure.expression for measure in measures_of(plan)]
     if not isinstance(plan, SegmentSearch):  # conditions over segments are of doubles everywhere
-        expressions += [d.condition for d in plan.definitions]
+        expressions += conditions_of(plan)
     for node in (node for expression in expressions for node in walk(expression)):
         match node:
             case Aggregate(function, (ColumnAt(_, column), *_)) if (

@@ -1,8 +1,8 @@
-"""Cut a statement into MATCH_RECOGNIZE relations and the SQL around them.
+"""Cut a statement into MATCH_RECOGNIZE and MATCH_EVENTS relations and the SQL around them.
 
-Every relation `input MATCH_RECOGNIZE (...) [AS alias (columns)]` is replaced in the text by a placeholder table, inner
-ones first, so that the host sees plain SQL. A relation's input is a `FROM` item of its own query, in front of which
-the common table expressions visible at that place are repeated.
+Every relation `input MATCH_RECOGNIZE (...) [AS alias (columns)]`, or with MATCH_EVENTS, is replaced in the text by a
+placeholder table, inner ones first, so that the host sees plain SQL. A relation's input is a `FROM` item of its own
+query, in front of which the common table expressions visible at that place are repeated.
 
 The cut works on tokens alone: the SQL around the pattern stays the user's own text.
 """
@@ -23,10 +23,12 @@ from sparkrex.statement.with_clauses import common_table_expressions, outer_name
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
+_KEYWORDS = ("MATCH_RECOGNIZE", "MATCH_EVENTS")
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One MATCH_RECOGNIZE relation.
+    """One MATCH_RECOGNIZE relation, or with `is_events` one of MATCH_EVENTS.
 
     `input_sql` is a FROM item in the query's dialect; `input_table` is set if it is simply that table. `clause` is the
     span between the parentheses. `prefix` is the WITH clause visible here, with a blank behind it, or empty.
@@ -44,6 +46,7 @@ class Relation:
     column_aliases: tuple[str, ...] | None
     columns_span: Span | None
     outer_names: frozenset[str]
+    is_events: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class _Cutter:
         # Left to right by closing parenthesis: an inner relation, or one to the left in a chain, comes first.
         keywords = [
             index for index in range(len(tokens) - 1)
-            if word(tokens[index]) == "MATCH_RECOGNIZE" and tokens[index + 1].token_type is TokenType.L_PAREN
+            if word(tokens[index]) in _KEYWORDS and tokens[index + 1].token_type is TokenType.L_PAREN
         ]
         order = sorted(keywords, key=lambda index: closing(tokens, index + 1, self.source))
         for index in order:
@@ -118,6 +121,7 @@ class _Cutter:
                 column_aliases=alias.columns,
                 columns_span=alias.columns_span,
                 outer_names=outer_names(tokens, given.first, source),
+                is_events=word(tokens[keyword]) == "MATCH_EVENTS",
             )
         )
         replacement = placeholder

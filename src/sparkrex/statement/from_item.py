@@ -24,8 +24,8 @@ _BEFORE_A_RELATION = {"FROM", "JOIN", ",", "(", "LATERAL"}
 _NOT_AN_ALIAS = {
     "WHERE", "GROUP", "GROUP BY", "ORDER", "ORDER BY", "HAVING", "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS",
     "NATURAL", "ON", "USING", "UNION", "INTERSECT", "EXCEPT", "MINUS", "LIMIT", "OFFSET", "FETCH", "WINDOW", "QUALIFY",
-    "LATERAL", "MATCH_RECOGNIZE", "TABLESAMPLE", "PIVOT", "UNPIVOT", "ASOF", "SEMI", "ANTI", "FOR", "SORT BY",
-    "CLUSTER BY", "DISTRIBUTE BY", "CONNECT BY", "START WITH",
+    "LATERAL", "MATCH_RECOGNIZE", "MATCH_EVENTS", "TABLESAMPLE", "PIVOT", "UNPIVOT", "ASOF", "SEMI", "ANTI", "FOR",
+    "SORT BY", "CLUSTER BY", "DISTRIBUTE BY", "CONNECT BY", "START WITH",
 }
 
 
@@ -60,18 +60,19 @@ def find_input(
     `replaced` are the relations cut out before, by first token: last token and the text that replaces them.
     """
     if keyword == 0:
-        raise ParseError("REX101", "MATCH_RECOGNIZE has no input", source, span_of(tokens[keyword]))
+        raise ParseError("REX101", f"{word(tokens[keyword])} has no input", source, span_of(tokens[keyword]))
     found = _input_ending_at(tokens, keyword - 1, source, replaced)
     before = word(tokens[found.first - 1]) if found is not None and found.first else ""
     if found is not None and "LATERAL" in (before, word(tokens[found.first])):
         at = found.first - 1 if before == "LATERAL" else found.first
         raise UnsupportedError(
-            "REX301", "LATERAL MATCH_RECOGNIZE is not supported yet", source, span_of(tokens[at]),
+            "REX301", f"LATERAL {word(tokens[keyword])} is not supported yet", source, span_of(tokens[at]),
             hint="give the pattern a plain table or subquery, and join its result",
         )
     if found is None or before not in _BEFORE_A_RELATION:
+        name = word(tokens[keyword])
         raise ParseError(
-            "REX101", "MATCH_RECOGNIZE must follow a table, a subquery or another MATCH_RECOGNIZE in FROM", source,
+            "REX101", f"{name} must follow a table, a subquery or another {name} in FROM", source,
             span_of(tokens[keyword]),
         )
     return found

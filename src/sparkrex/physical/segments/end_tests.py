@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from sparkrex.columns.keys import read_only
 from sparkrex.columns.values import plain
 from sparkrex.ir.scalar import Call, ColumnAt, End, Literal
 from sparkrex.kernels import segment_ends as kernel
@@ -72,7 +73,7 @@ class NumberColumns:
         low, high = float(numbers.min()), float(numbers.max())
         limit = _EXACT if is_whole else np.inf
         # False for NaN, too.
-        return (numbers, low, high) if -limit < low <= high < limit else None
+        return (read_only(numbers), low, high) if -limit < low <= high < limit else None
 
     def is_whole(self, name: str) -> bool:
         """Whether these are whole numbers."""
@@ -86,7 +87,7 @@ class NumberColumns:
             n_blocks = (len(found[0]) + (1 << shift) - 1) >> shift
             extremes = np.empty(n_blocks), np.empty(n_blocks)
             kernel.block_extremes(found[0], shift, *extremes)
-            self._blocks[name, shift] = extremes
+            self._blocks[name, shift] = (read_only(extremes[0]), read_only(extremes[1]))
         return self._blocks[name, shift]
 
 

@@ -1,0 +1,152 @@
+"""One query over one stream: from text to matches, with the kernel's own time apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter, process_time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparkrex.columns.cuts import cut_chunks
+from sparkrex.config import Settings
+from sparkrex.engine import STREAM, parse_event_query, prepare_relation
+from sparkrex.event_engine import arrange_events, taking_part
+from sparkrex.hosts.duckdb import DuckDbHost
+from sparkrex.ir.event_query import EventQuery
+from sparkrex.kernels import nfab as kernel
+from sparkrex.languages.events.syntax import EventOptions
+from sparkrex.physical.contract import Columns
+from sparkrex.physical.event_order import check_order
+from sparkrex.physical.nfab.matcher import NfabMatcher
+from sparkrex.physical.streamed_events import tested_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from sparkrex.columns.cuts import Chunk
+    from sparkrex.physical.nfab.contract import EventBuffer, EventMatches
+
+STATISTICS = {
+    "run_steps": kernel.RUN_STEPS, "edge_tests": kernel.EDGE_TESTS, "merges": kernel.MERGES,
+    "most_nodes": kernel.NODES, "match_ends": kernel.MATCH_ENDS, "most_runs": kernel.MOST_RUNS,
+    "back_steps": kernel.BACK_STEPS,
+}
+_MOST = ("most_nodes", "most_runs")
+Checksum = tuple[int, ...]
+
+
+class TimedMatcher(NfabMatcher):
+    """Knows how many seconds of processor time its kernels took."""
+
+    kernel_seconds = 0.0
+
+    def _run(self, *arguments: Any, **options: Any) -> tuple[Any, ...]:
+        begin = process_time()
+        try:
+            return super()._run(*arguments, **options)
+        finally:
+            self.kernel_seconds += process_time() - begin
+
+    def _backtrack(self, *arguments: Any) -> Any:
+        begin = process_time()
+        try:
+            return super()._backtrack(*arguments)
+        finally:
+            self.kernel_seconds += process_time() - begin
+
+
+@dataclass(eq=False)
+class Fed:
+    """What one pass over the stream gave: seconds by the clock, of the processor, and of it in kernels."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+    kernel: float = 0.0
+    n_matches: int = 0
+    n_output: int = 0
+    checksum: Checksum = ()
+    statistics: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATISTICS, 0))
+
+
+@dataclass(eq=False)
+class Prepared:
+    """A query and the columns it reads, in order. Close the host at the end."""
+
+    query: EventQuery
+    columns: Columns
+    evaluator: Any
+    host: DuckDbHost
+
+    def fed(self, algorithm: str, *, constructs: bool = True, chunk_rows: int | None = None, sums: bool = False) -> Fed:
+        """One pass on one thread. The sums over all matches are not part of the time."""
+        settings = Settings(threads=1, event_algorithm=algorithm)
+        matcher = TimedMatcher(self.query, self.evaluator, settings, constructs=constructs)
+        state = matcher.open()
+        fed = Fed()
+        total = np.zeros(4, np.uint64)
+        for chunk in self._chunks(chunk_rows):
+            part = self.columns.table.slice(chunk.first, chunk.last - chunk.first)
+            first = chunk.first - (0 if chunk.opens else state.n_held)
+            begin, begin_cpu = perf_counter(), process_time()
+            matches = matcher.feed(state, Columns(part, chunk.offsets), opens=chunk.opens, closes=chunk.closes)
+            fed.cpu += process_time() - begin_cpu
+            fed.wall += perf_counter() - begin
+            fed.n_matches += len(matches)
+            fed.n_output += len(matches.rows)
+            for name, number in STATISTICS.items():
+                before, value = fed.statistics[name], int(matcher.statistics[number])
+                fed.statistics[name] = max(before, value) if name in _MOST else before + value
+            if sums:
+                total += match_sums(matches, first)
+        fed.kernel = matcher.kernel_seconds
+        fed.checksum = tuple(total.tolist())
+        return fed
+
+    def buffer(self, algorithm: str) -> EventBuffer:
+        """All nodes that a pass writes."""
+        settings = Settings(threads=1, event_algorithm=algorithm, event_memory=4 << 30)
+        return NfabMatcher(self.query, self.evaluator, settings).feed_compressed(self.columns)
+
+    def _chunks(self, chunk_rows: int | None) -> Iterator[Chunk]:
+        return cut_chunks(self.columns.offsets, chunk_rows or max(1, self.columns.n_rows))
+
+
+def match_sums(matches: EventMatches, first: int) -> NDArray[np.uint64]:
+    """Sums that do not depend on the order of matches: of their events, and of three products of each match.
+
+    `first` is the number of the frame's first row in the stream.
+    """
+    if not len(matches):
+        return np.zeros(4, np.uint64)
+    rows = matches.rows.astype(np.uint64)
+    rows += np.uint64(first)
+    starts, ends = rows[matches.offsets[:-1]], rows[matches.offsets[1:] - 1]
+    lengths = np.diff(matches.offsets).astype(np.uint64)
+    labels = np.add.reduceat(matches.labels.astype(np.int64), matches.offsets[:-1]).astype(np.uint64)
+    return np.array([rows.sum(), (starts * lengths).sum(), (ends * lengths * lengths).sum(), (starts * labels).sum()])
+
+
+def prepare(text: str, stream: pa.Table, time: str = "ts", **options: Any) -> Prepared:
+    """Parse, analyse and put the stream in order; `options` as EventOptions has them."""
+    settings = Settings(threads=1)
+    parsed = parse_event_query(text, "spark", EventOptions(time, **options))
+    statement = parsed.statement
+    host = DuckDbHost(statement.source, statement.dialect, "spark", settings)
+    host.register(STREAM, stream)
+    query, table, evaluator = prepare_relation(parsed, statement.relations[0], parsed.clauses[0], host)
+    assert isinstance(query, EventQuery)  # what else
+    return Prepared(query, arranged(query, table, evaluator, settings), evaluator, host)
+
+
+def arranged(query: EventQuery, table: pa.Table, evaluator: Any, settings: Settings, *, copies: bool = True) -> Columns:
+    """The columns that conditions read, partition after partition, checked for ties; `copies` puts them in order."""
+    table = taking_part(query, table, evaluator, settings)
+    arrangement = arrange_events(query, table, settings)
+    check_order(query, table, arrangement.order, arrangement.offsets)
+    read = table.select([name for name in table.column_names if name in tested_columns(query)])
+    columns = Columns(read, arrangement.offsets, arrangement.order)
+    return Columns(columns.ordered.combine_chunks(), arrangement.offsets) if copies else columns

@@ -1,0 +1,170 @@
+"""The pipeline of an event query in one process: drop what cannot take part, arrange, match, return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.analyze.split import Condition
+from sparkrex.columns.arrange import SortKey, arrange
+from sparkrex.columns.cuts import cut_chunks
+from sparkrex.columns.values import numpy_of, plain
+from sparkrex.columns.wrap import wrap
+from sparkrex.errors import UnsupportedError
+from sparkrex.event_explanation import EventsExplained
+from sparkrex.ir.event_pattern import absences
+from sparkrex.ir.scalar import ColumnAt, walk
+from sparkrex.physical.contract import Columns
+from sparkrex.physical.event_order import order_columns
+from sparkrex.physical.nfab.frame import FeedArrays
+from sparkrex.physical.nfab.matcher import NfabMatcher
+from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
+from sparkrex.physical.streamed_events import StreamedEvents, tested_columns
+from sparkrex.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from sparkrex.columns.arrange import Arrangement
+    from sparkrex.config import Settings
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.ir.event_query import EventQuery
+    from sparkrex.ir.scalar import Expression
+
+
+def event_columns(query: EventQuery) -> set[str]:
+    """Input columns that the query reads or returns."""
+    if query.measures is None:
+        return set(query.input_columns)
+    expressions: list[Expression] = [definition.condition for definition in query.conditions()]
+    expressions += [measure.expression for measure in query.measures]
+    if query.relevant is not None:
+        expressions.append(query.relevant)
+    used = {node.column for expression in expressions for node in walk(expression) if isinstance(node, ColumnAt)}
+    return used.union(key_columns(query), order_columns(query))
+
+
+def key_columns(query: EventQuery) -> list[str]:
+    """The attributes of equivalence tests."""
+    return [key.expression.column for key in query.partition_by if isinstance(key.expression, ColumnAt)]
+
+
+def run_events(
+    query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch | None = None
+) -> pa.Table:
+    """The result of one event query over its input."""
+    return _run(query, table, evaluator, settings, watch or Stopwatch())[0]
+
+
+def _run(
+    query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+) -> tuple[pa.Table, StreamedEvents]:
+    table = taking_part(query, table, evaluator, settings)
+    watch.lap("drop", f"{table.num_rows:,} rows can take part")
+    arrangement = arrange_events(query, table, settings)
+    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
+    stream = StreamedEvents(
+        query, NfabMatcher(query, evaluator, settings), evaluator, key_columns(query), settings.thread_count()
+    )
+    result = _fed(stream, table, arrangement, settings)
+    watch.lap("match and return", f"{stream.n_matches:,} matches, {result.num_rows:,} rows")
+    return result, stream
+
+
+def compress_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
+    """The matches as the buffer that they share; see `physical.event_buffer`."""
+    matcher = NfabMatcher(query, evaluator, settings)
+    _refuse_compressed(query, is_ambiguous=not matcher.automaton.is_unambiguous)
+    table = taking_part(query, table, evaluator, settings)
+    arrangement = arrange_events(query, table, settings)
+    stream = StreamedEvents(query, matcher, evaluator, key_columns(query))
+    return stream.compress(table, arrangement)
+
+
+def _refuse_compressed(query: EventQuery, *, is_ambiguous: bool) -> None:
+    """What is decided or computed match by match cannot be had without the matches."""
+    hint = "leave compressed= out"
+    if absences(query.pattern):
+        what = "a negated component"
+    elif query.is_non_overlapping:
+        what = "NON-OVERLAPPING"
+    elif is_ambiguous:
+        # The buffer would hold one match several times, by different ways.
+        what = "a pattern that can bind the same events to the same variables in several ways"
+    elif query.measures is not None:
+        what, hint = "expressions in RETURN", "write RETURN EVENTS"
+    else:
+        return
+    raise UnsupportedError("REX301", f"compressed output of a query with {what}", query.source, query.span, hint=hint)
+
+
+def explain_events(
+    query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
+) -> EventsExplained:
+    """How it is matched; with `analyze`, after a run, with what happened."""
+    watch = Stopwatch()
+    counted: dict[str, int] = {}
+    if analyze:
+        _, stream = _run(query, table, evaluator, settings, watch)
+        counted = stream.counted()
+    lines = NfabMatcher(query, evaluator, settings).describe()
+    return EventsExplained(query, settings.event_algorithm, tuple(lines), counted, watch.laps)
+
+
+def check_events(query: EventQuery, sample: pa.Table, evaluator: Evaluator, settings: Settings) -> None:
+    """Fail, before there are any events, if the conditions cannot be tested; `sample` has their columns and no row."""
+    matcher = NfabMatcher(query, evaluator, settings)
+    tested = tested_columns(query)
+    columns = Columns(sample.select([name for name in sample.column_names if name in tested]), np.zeros(1, np.int64))
+    FeedArrays(query, matcher.automaton, matcher.conditions, columns, evaluator, settings)
+
+
+def explain_for_workers(query: EventQuery, evaluator: Evaluator, settings: Settings) -> EventsExplained:
+    """How Spark's workers match it."""
+    lines = NfabMatcher(query, evaluator, settings).describe()
+    return EventsExplained(query, settings.event_algorithm, tuple(lines))
+
+
+def taking_part(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
+    """The rows that can influence a match: of types that the query names, without NULL in an equivalence test."""
+    n_rows = table.num_rows
+    keep = np.ones(n_rows, np.bool_)
+    if query.relevant is not None:
+        columns = Columns(_read_by(query.relevant, table), np.array([0, n_rows], np.int64))
+        conditions = [Condition("an event", query.relevant, None)]
+        _, bitmaps = evaluate_bitmaps(conditions, columns, evaluator, query.source, settings.thread_count())
+        keep &= bitmaps[0].view(np.bool_)
+    for name in key_columns(query):
+        if table.column(name).null_count:
+            keep &= numpy_of(plain(table.column(name).is_valid()))
+    return table if keep.all() else table.filter(wrap(keep))
+
+
+def _read_by(condition: Expression, table: pa.Table) -> pa.Table:
+    used = {node.column for node in walk(condition) if isinstance(node, ColumnAt)}
+    read = table.select([name for name in table.column_names if name in used])
+    return read if used else pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
+
+
+def arrange_events(query: EventQuery, table: pa.Table, settings: Settings) -> Arrangement:
+    """Partitions by the equivalence tests, in order of time and tie-breaks."""
+    sort_keys = [
+        SortKey(table.column(name), key.is_descending, key.nulls_first)
+        for name, key in zip(order_columns(query), query.order_by, strict=True)
+    ]
+    keys = [table.column(name) for name in key_columns(query)]
+    return arrange(keys, sort_keys, table.num_rows, settings.thread_count())
+
+
+def _fed(stream: StreamedEvents, table: pa.Table, arrangement: Arrangement, settings: Settings) -> pa.Table:
+    """All rows at once, or `chunk_rows` at a time."""
+    if settings.chunk_rows is None or not table.num_rows:
+        return stream.feed_whole(table, arrangement)
+    if arrangement.order is not None:
+        table = table.take(wrap(arrangement.order))
+    return pa.concat_tables(
+        stream.feed(
+            table.slice(chunk.first, chunk.last - chunk.first), chunk.offsets, opens=chunk.opens, closes=chunk.closes
+        )
+        for chunk in cut_chunks(arrangement.offsets, settings.chunk_rows)
+    )

@@ -1,0 +1,509 @@
+"""NFAb execution with all runs at once (paper, 5.2.1), merging those that are equivalent (5.2.2).
+
+A run is a state, the node of its last event in the shared buffer (`kernels.nfab_matches`), its youngest first row, its
+last row, and a record: the values that later conditions read (`kernels.path`), the paper's vector V. At every event
+each run tests the edges of its state; each that holds makes a child that selected the event, and the strategy says
+whether the run itself stays. What a run becomes depends on its state and on the values its state can still read, so
+two runs that agree in them are one from then on; their histories live on in a union node.
+
+`advance` allocates nothing: where room is short it goes back to `search`, which makes some and goes on. Counting the
+references of all arrays in the loop over the rows would cost more than the loop. Ends of matches are collected; the
+matches are written out in between (`nfab_matches.write_all`). Where no run waits, rows that cannot start one are
+passed over.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkrex.kernels.inlined import inlined
+from sparkrex.kernels.lazy import njit
+from sparkrex.kernels.machine import holds
+from sparkrex.kernels.nfab_matches import UNION, grown, holds_for, keep_best, replay, select, write_all
+from sparkrex.kernels.path import MAPPED
+
+CONTIGUITY, NEXT, ANY = range(3)
+DONE, OVERFLOW, DIVISION_BY_ZERO, TOO_MANY_RUNS, TOO_MANY_NODES, TOO_MANY_MATCHES, NEEDS_ROOM, ENDED = range(8)
+
+# What two runs must agree in: a number of the record, a double of it, whether a count is zero, a column at a row.
+INT_SLOT, FLOAT_SLOT, IS_ZERO, INT_AT, FLOAT_AT = range(5)
+
+# Fields of a run.
+STATE, NODE, START, LAST, RECORD = range(5)
+
+# Where `advance` is.
+ROW, N_RUNS, SIDE, N_NODES, N_ENDS, N_FREE, N_RECORDS, WHERE = range(8)
+
+# Statistics.
+RUN_STEPS, EDGE_TESTS, MERGES, NODES, MATCH_ENDS, MOST_RUNS, BACK_STEPS = range(7)
+N_STATISTICS = 7
+
+_NODE_BYTES, _RUN_BYTES = 34, 80
+_MOST_ENDS = 1 << 16
+
+
+@njit(cache=True, nogil=True)
+def deepened(table, n_rows):
+    """The two-dimensional array with room for `n_rows` rows and more."""
+    larger = np.empty((max(2 * table.shape[0], n_rows), table.shape[1]), table.dtype)
+    larger[: table.shape[0]] = table
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _widened(runs, n_runs):
+    larger = np.empty((2, runs.shape[1], max(2 * runs.shape[2], n_runs)), np.int64)
+    larger[:, :, : runs.shape[2]] = runs
+    return larger
+
+
+@inlined
+def _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits):
+    """A value that merging compares: a flag, and the value's bits."""
+    if kind == INT_SLOT:
+        return np.int64(0), record_ints[record, slot]
+    if kind == FLOAT_SLOT:
+        return np.int64(0), float_bits[record, slot]
+    if kind == IS_ZERO:
+        return np.int64(0), np.int64(record_ints[record, slot] == 0)
+    row = record_ints[record, slot]
+    if row < 0:
+        return np.int64(1), np.int64(0)
+    if kind == INT_AT:
+        if columns[2][column] != 0 and columns[1][column, row] != 0:
+            return np.int64(2), np.int64(0)
+        return np.int64(0), columns[0][column, row]
+    if columns[5][column] != 0 and columns[4][column, row] != 0:
+        return np.int64(2), np.int64(0)
+    return np.int64(0), column_bits[column, row]
+
+
+@inlined
+def _are_equivalent(state, record, other, read_offsets, read, columns, column_bits, record_ints, float_bits):
+    """Whether two runs in a state agree in all that the state can still read."""
+    for k in range(read_offsets[state], read_offsets[state + 1]):
+        kind, slot, column = read[k, 0], read[k, 1], read[k, 2]
+        flag, bits = _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits)
+        other_flag, other_bits = _read(kind, slot, column, other, record_ints, float_bits, columns, column_bits)
+        if flag != other_flag or bits != other_bits:
+            return False
+    return True
+
+
+@inlined
+def _merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, ties, columns, column_bits, record_ints, float_bits,
+           table, used, statistics):
+    """Merge equivalent runs, each into the one that stands first. Gives the numbers of runs, nodes and free records.
+
+    Parameters
+    ----------
+    runs : int64 (5 fields, runs)
+    reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
+    table : int64, a power of two of entries, at least twice the runs: all -1, and left so
+    used : room for as many numbers as there are runs
+    """
+    node_row, node_label, node_before, node_other, node_youngest = nodes
+    read_offsets, read = reads
+    mask = table.shape[0] - 1
+    n_left = np.int64(0)
+    for r in range(n_runs):
+        state, record = runs[STATE, r], runs[RECORD, r]
+        # A tied event is not later than the last one: runs differ while the time has not moved on.
+        is_tied = ties.shape[0] > 0 and ties[runs[LAST, r]] == ties[row]
+        hashed = np.uint64(state * 2 + is_tied)
+        for k in range(read_offsets[state], read_offsets[state + 1]):
+            flag, bits = _read(read[k, 0], read[k, 1], read[k, 2], record, record_ints, float_bits, columns,
+                               column_bits)
+            hashed = (hashed ^ np.uint64(bits) ^ np.uint64(flag)) * np.uint64(0x9E3779B97F4A7C15)
+            hashed ^= hashed >> np.uint64(29)
+        place = np.int64((hashed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(20)) & mask
+        same = np.int64(-1)
+        while table[place] >= 0 and same < 0:
+            other = table[place]
+            equal = runs[STATE, other] == state
+            if equal and ties.shape[0] > 0:
+                equal = (ties[runs[LAST, other]] == ties[row]) == is_tied
+            if equal and _are_equivalent(state, record, runs[RECORD, other], read_offsets, read, columns, column_bits,
+                                         record_ints, float_bits):
+                same = other
+            else:
+                place = (place + 1) & mask
+        if same < 0:
+            for f in range(5):
+                runs[f, n_left] = runs[f, r]
+            table[place] = n_left
+            used[n_left] = place
+            n_left += 1
+            continue
+        node_row[n_nodes] = row
+        node_label[n_nodes] = UNION
+        node_before[n_nodes] = runs[NODE, same]
+        node_other[n_nodes] = runs[NODE, r]
+        node_youngest[n_nodes] = max(runs[START, same], runs[START, r])
+        runs[NODE, same] = n_nodes
+        runs[START, same] = node_youngest[n_nodes]
+        runs[LAST, same] = max(runs[LAST, same], runs[LAST, r])
+        n_nodes += 1
+        # Without records there is none to give back.
+        free[n_free] = record
+        n_free += record_ints.shape[1] + float_bits.shape[1] > 0
+        statistics[MERGES] += 1
+    for r in range(n_left):
+        table[used[r]] = -1
+    return n_left, n_nodes, n_free
+
+
+@njit(cache=True, nogil=True)
+def compact(run_node, n_runs, nodes, n_nodes, bound):
+    """Throw away the nodes that no run reaches inside the window, in place. Gives how many are left."""
+    node_row, node_label, node_before, node_other, node_youngest = nodes
+    moved = np.full(n_nodes, -1, np.int64)
+    for r in range(n_runs):
+        moved[run_node[r]] = 0
+    for n in range(n_nodes - 1, -1, -1):
+        if moved[n] < 0:
+            continue
+        before = node_before[n]
+        if before >= 0 and node_youngest[before] >= bound:
+            moved[before] = 0
+        if node_label[n] == UNION:
+            other = node_other[n]
+            if other >= 0 and node_youngest[other] >= bound:
+                moved[other] = 0
+    n_left = 0
+    for n in range(n_nodes):
+        if moved[n] < 0:
+            continue
+        moved[n] = n_left
+        node_row[n_left], node_label[n_left] = node_row[n], node_label[n]
+        node_youngest[n_left] = node_youngest[n]
+        before = node_before[n]
+        node_before[n_left] = moved[before] if before >= 0 else -1
+        other = node_other[n] if node_label[n] == UNION else np.int64(-1)
+        node_other[n_left] = moved[other] if other >= 0 else -1
+        n_left += 1
+    for r in range(n_runs):
+        run_node[r] = moved[run_node[r]]
+    return n_left
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automaton, events, options, most_edges, reads,
+            path, tests, machine, columns, column_bits, record_ints, record_floats, float_bits, no_labels, statistics):
+    """Feed events from row `at[ROW]` on: DONE, NEEDS_ROOM before a row, ENDED behind a row, or an error.
+
+    Parameters
+    ----------
+    at : int64, see above: ROW to N_RECORDS are read and written; WHERE tells the row of an error
+    low, high : the partition's first row and the row behind its last
+    blocked : no run starts at a time tied with this row, -1: none is
+    runs : int64 (2, 5 fields, runs): those of side `at[SIDE]` wait, the other side is written
+    ends : end_node, end_row, end_first (the first row that the window allows), one for each end of matches
+    free : records that no run has; with room for all
+    For the others see `search`, and `_merge`.
+    """
+    edge_offsets, edge_target, edge_condition, edge_is_take, state_has_take, state_variable, accept_condition = (
+        automaton
+    )
+    window_first, ties, can_start = events
+    strategy, merges, stops_at_ends = options
+    bitmap_of, bitmaps, code_begin, code_end = tests
+    node_row, node_label, node_before, node_other, node_youngest = nodes
+    end_node, end_row, end_first = ends
+    has_record = record_ints.shape[1] + record_floats.shape[1] > 0
+    has_ties = ties.shape[0] > 0
+    row, n_runs, side, n_nodes = at[ROW], at[N_RUNS], at[SIDE], at[N_NODES]
+    n_ends, n_free, n_records = at[N_ENDS], at[N_FREE], at[N_RECORDS]
+    status = DONE
+    while row < high:
+        if n_runs == 0:
+            while row < high and can_start[row] == 0:
+                row += 1
+            if row == high:
+                break
+        most_new = n_runs * (most_edges + 1) + most_edges
+        if (
+            most_new > runs.shape[2] or n_nodes + 2 * most_new > node_row.shape[0]
+            or n_ends + most_new > end_node.shape[0] or (has_record and n_records + most_new > record_ints.shape[0])
+            or 2 * most_new > table.shape[0]
+        ):
+            status = NEEDS_ROOM
+            break
+        bound = window_first[row]
+        n_new = np.int64(0)
+        n_changed = 0
+        n_ends_before = n_ends
+        other = 1 - side
+        starts = can_start[row] != 0 and (blocked < 0 or not has_ties or ties[row] != ties[blocked])
+        # The last round is that of a run which has selected nothing: where the row may start one.
+        for r in range(n_runs + 1):
+            if r == n_runs:
+                if not starts:
+                    break
+                state, node, start, record = np.int64(0), np.int64(-1), row, np.int64(0)
+            else:
+                state, node, start = runs[side, STATE, r], runs[side, NODE, r], runs[side, START, r]
+                record = runs[side, RECORD, r]
+                is_over = start < bound
+                if not is_over:
+                    statistics[RUN_STEPS] += 1
+                    if has_ties and ties[runs[side, LAST, r]] == ties[row]:
+                        is_over = strategy == CONTIGUITY
+                        if not is_over:
+                            for f in range(5):
+                                runs[other, f, n_new] = runs[side, f, r]
+                            n_new += 1
+                            continue
+                if is_over:
+                    free[n_free] = record
+                    n_free += has_record
+                    continue
+            takes = False
+            selects = False
+            for edge in range(edge_offsets[state], edge_offsets[state + 1]):
+                statistics[EDGE_TESTS] += 1
+                condition = edge_condition[edge]
+                if condition >= 0:
+                    if bitmap_of[condition] >= 0 and bitmaps[bitmap_of[condition], row] == 0:
+                        continue
+                    if code_begin[condition] < code_end[condition]:
+                        found = holds(code_begin[condition], code_end[condition], machine, columns, record_ints,
+                                      record_floats, record, no_labels, (row, start, low, high, np.int64(0)))
+                        if found < 0:
+                            at[WHERE] = row
+                            return OVERFLOW if found == -1 else DIVISION_BY_ZERO
+                        if found == 0:
+                            continue
+                selects = True
+                takes = takes or edge_is_take[edge] != 0
+                target = edge_target[edge]
+                child = np.int64(0)
+                if has_record:
+                    if n_free > 0:
+                        n_free -= 1
+                        child = free[n_free]
+                    else:
+                        child = n_records
+                        n_records += 1
+                    if not select(record, child, state_variable[target], row, path, columns, record_ints,
+                                  record_floats):
+                        at[WHERE] = row
+                        return OVERFLOW
+                node_row[n_nodes] = row
+                node_label[n_nodes] = state_variable[target]
+                node_before[n_nodes] = node
+                node_other[n_nodes] = -1
+                node_youngest[n_nodes] = start
+                n_nodes += 1
+                accepts = accept_condition[target]
+                ends_here = accepts != -2
+                if accepts >= 0:
+                    found = holds_for(accepts, row, child, (start, low, high), tests, machine, columns, record_ints,
+                                      record_floats, no_labels)
+                    if found < 0:
+                        at[WHERE] = row
+                        return OVERFLOW if found == -1 else DIVISION_BY_ZERO
+                    ends_here = found == 1
+                if ends_here:
+                    statistics[MATCH_ENDS] += 1
+                    end_node[n_ends], end_row[n_ends], end_first[n_ends] = n_nodes - 1, row, bound
+                    n_ends += 1
+                if edge_offsets[target] < edge_offsets[target + 1]:
+                    runs[other, STATE, n_new], runs[other, NODE, n_new] = target, n_nodes - 1
+                    runs[other, START, n_new], runs[other, LAST, n_new] = start, row
+                    runs[other, RECORD, n_new] = child
+                    n_new += 1
+                    n_changed += 1
+                elif has_record:
+                    free[n_free] = child
+                    n_free += 1
+            if state == 0:
+                continue
+            stays = strategy == ANY
+            if strategy == NEXT:
+                stays = not (takes if state_has_take[state] != 0 else selects)
+            if stays:
+                for f in range(5):
+                    runs[other, f, n_new] = runs[side, f, r]
+                n_new += 1
+            elif has_record:
+                free[n_free] = record
+                n_free += 1
+        side = other
+        n_runs = n_new
+        if merges and n_changed > 0 and n_runs > 1:
+            n_runs, n_nodes, n_free = _merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, ties,
+                                             columns, column_bits, record_ints, float_bits, table, used, statistics)
+        statistics[NODES] = max(statistics[NODES], n_nodes)
+        statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
+        row += 1
+        if stops_at_ends and n_ends > n_ends_before:
+            status = ENDED
+            break
+    at[ROW], at[N_RUNS], at[SIDE], at[N_NODES] = row, n_runs, side, n_nodes
+    at[N_ENDS], at[N_FREE], at[N_RECORDS] = n_ends, n_free, n_records
+    return status
+
+
+@njit(cache=True, nogil=True)
+def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, automaton, events, options, absences, reads,
+           path, tests, machine, columns, initial, output):
+    """All matches of a range of partitions.
+
+    Parameters
+    ----------
+    offsets : cut the rows into partitions
+    goes_on, first_row : whether the first partition was begun before, and its first row not seen yet
+    closes : whether the last partition ends with its last row
+    blocked : with ties, the last row of the last match of the first partition, if only the first is kept; else -1
+    live : state, node, start and last row of the runs of the first partition, int64; live_nodes : its buffer
+    automaton : edge_offsets (by state), edge_target, edge_condition, edge_is_take, state_has_take, state_variable,
+        accept_condition (by state, -2: a match cannot end there)
+    events : window_first (by row: the first row that a match which ends here may have), ties (see `verdict`), can_start
+        uint8 (whether a row can start a run)
+    options : strategy, whether to merge, to construct matches, to keep only the first of overlapping ones, to keep the
+        buffer and the ends of all rows, and the most bytes to use
+    absences : see `nfab_matches.verdict`
+    reads : see `_merge`
+    path, tests, machine, columns : see kernels.path, nfab_matches.holds_for, kernels.machine
+    initial : the record of a run without events, int64 and float64
+    output : see `write_all`; empty, with room for some
+
+    Returns
+    -------
+    status, row or state where it stopped, output, ends (node, row and first row allowed of every
+    match end that was not written, with their number), the runs left, the nodes, the last match's last row, statistics
+    """
+    edge_offsets = automaton[0]
+    strategy, merges, constructs, only_first, keeps_buffer, most_bytes = options
+    n_ints, n_floats = initial[0].shape[0], initial[1].shape[0]
+    statistics = np.zeros(N_STATISTICS, np.int64)
+    most_edges = np.int64(1)
+    for s in range(edge_offsets.shape[0] - 1):
+        most_edges = max(most_edges, edge_offsets[s + 1] - edge_offsets[s])
+
+    n_live = live[0].shape[0]
+    runs = np.zeros((2, 5, max(np.int64(64), n_live)), np.int64)
+    used = np.empty(runs.shape[2], np.int64)
+    table = np.full(256, -1, np.int64)
+    record_ints = np.empty((max(np.int64(64), 2 * n_live), n_ints), np.int64)
+    record_floats = np.empty((record_ints.shape[0], n_floats), np.float64)
+    record_ints[0] = initial[0]
+    record_floats[0] = initial[1]
+    float_bits = record_floats.view(np.int64)
+    column_bits = columns[3].view(np.int64)
+    # Without records every run that ends still writes a place; it is never read.
+    free = np.empty(record_ints.shape[0] + 1, np.int64)
+    nodes = (grown(live_nodes[0], 1024), grown(live_nodes[1], 1024), grown(live_nodes[2], 1024),
+             grown(live_nodes[3], 1024), grown(live_nodes[4], 1024))
+    n_kept_nodes = live_nodes[0].shape[0]
+    ends = (np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64))
+    no_labels = np.empty(0, np.int16)
+    inner_options = (strategy, merges, only_first)
+    status = DONE
+    where = np.int64(0)
+    at = np.zeros(8, np.int64)
+    at[N_NODES] = live_nodes[0].shape[0]
+
+    n_partitions = offsets.shape[0] - 1
+    for p in range(n_partitions):
+        low, high = offsets[p], offsets[p + 1]
+        is_open = not closes and p == n_partitions - 1
+        at[ROW] = low
+        at[N_RUNS] = 0
+        at[N_RECORDS] = 1
+        at[N_FREE] = 0
+        if p == 0 and goes_on:
+            at[ROW] = first_row
+            at[N_RUNS] = n_live
+            at[SIDE] = 0
+            for r in range(n_live):
+                runs[0, STATE, r], runs[0, NODE, r] = live[0][r], live[1][r]
+                runs[0, START, r], runs[0, LAST, r] = live[2][r], live[3][r]
+                if n_ints + n_floats > 0:
+                    runs[0, RECORD, r] = at[N_RECORDS]
+                    at[N_RECORDS] += 1
+                    if replay(live[1][r], runs[0, RECORD, r], nodes, path, columns, record_ints,
+                              record_floats) != MAPPED:
+                        status, where = OVERFLOW, live[2][r]
+        else:
+            blocked = np.int64(-1)
+            if not keeps_buffer:
+                at[N_NODES] = 0
+        while status == DONE:
+            status = advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automaton, events,
+                             inner_options, most_edges, reads, path, tests, machine, columns, column_bits, record_ints,
+                             record_floats, float_bits, no_labels, statistics)
+            where = at[WHERE]
+            is_done = status == DONE
+            if status not in (DONE, NEEDS_ROOM, ENDED):
+                break
+            status = DONE
+            n_matches = output[4][0]
+            if not keeps_buffer and at[N_ENDS] > 0:
+                if constructs:
+                    output, status, where = write_all(ends, at[N_ENDS], is_open, low, high, nodes, output, absences,
+                                                      events[1], path, tests, machine, columns, initial, most_bytes)
+                    if status == 0:
+                        status = DONE
+                    elif status > 0:
+                        status = TOO_MANY_MATCHES
+                        where = np.int64(1)  # the state in which one of them ended
+                        while automaton[5][where] != nodes[1][ends[0][0]]:
+                            where += 1
+                    else:
+                        status = OVERFLOW if status == -1 else DIVISION_BY_ZERO
+                at[N_ENDS] = 0
+            if only_first and output[4][0] > n_matches:
+                keep_best(output, n_matches)
+                blocked = at[ROW] - 1
+                at[N_RUNS] = 0
+                at[N_RECORDS] = 1
+                at[N_FREE] = 0
+            if is_done or status != DONE:
+                break
+            n_runs, side, n_nodes = at[N_RUNS], at[SIDE], at[N_NODES]
+            most_new = n_runs * (most_edges + 1) + most_edges
+            typical = runs[side, STATE, n_runs // 2] if n_runs > 0 else np.int64(0)
+            if most_new > runs.shape[2]:
+                if most_new * (_RUN_BYTES + 8 * (n_ints + n_floats)) > most_bytes:
+                    status, where = TOO_MANY_RUNS, typical
+                    break
+                runs = _widened(runs, most_new)
+                used = np.empty(runs.shape[2], np.int64)
+            if 2 * most_new > table.shape[0]:
+                size = table.shape[0]
+                while size < 2 * most_new:
+                    size *= 2
+                table = np.full(size, -1, np.int64)
+            if at[N_RECORDS] + most_new > record_ints.shape[0]:
+                record_ints = deepened(record_ints, at[N_RECORDS] + most_new)
+                record_floats = deepened(record_floats, at[N_RECORDS] + most_new)
+                float_bits = record_floats.view(np.int64)
+                free = grown(free, record_ints.shape[0] + 1)
+            if n_nodes + 2 * most_new > nodes[0].shape[0]:
+                if not keeps_buffer and n_nodes > 2 * n_kept_nodes + (1 << 16):
+                    n_nodes = compact(runs[side, NODE], n_runs, nodes, n_nodes, events[0][max(low, at[ROW] - 1)])
+                    at[N_NODES] = n_nodes
+                    n_kept_nodes = n_nodes
+                n_room = n_nodes + 2 * most_new
+                if n_room * _NODE_BYTES > most_bytes:
+                    status, where = TOO_MANY_NODES, typical
+                    break
+                nodes = (grown(nodes[0], n_room), grown(nodes[1], n_room), grown(nodes[2], n_room),
+                         grown(nodes[3], n_room), grown(nodes[4], n_room))
+            n_room = at[N_ENDS] + most_new
+            if not keeps_buffer:
+                n_room = max(n_room, min(2 * ends[0].shape[0], np.int64(_MOST_ENDS)))
+            ends = (grown(ends[0], n_room), grown(ends[1], n_room), grown(ends[2], n_room))
+        if status != DONE:
+            break
+    n_runs = np.int64(0) if closes or n_partitions == 0 else at[N_RUNS]
+    n_nodes = at[N_NODES]
+    left = runs[at[SIDE], :, :n_runs].copy()
+    return (
+        status, where, output, (ends[0], ends[1], ends[2], at[N_ENDS]),
+        (left[STATE], left[NODE], left[START], left[LAST]),
+        (nodes[0][:n_nodes], nodes[1][:n_nodes], nodes[2][:n_nodes], nodes[3][:n_nodes], nodes[4][:n_nodes]),
+        blocked, statistics,
+    )

@@ -1,0 +1,173 @@
+"""NFAb execution one run at a time (paper, 5.2.3): the algorithm that the others are compared with.
+
+The run of a start goes on until it fails; the runs that split off wait on a stack with the row they go on from. Events
+are read again for every run, and nothing is shared but the histories of runs that split.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkrex.kernels.lazy import njit
+from sparkrex.kernels.nfab import (
+    ANY,
+    BACK_STEPS,
+    CONTIGUITY,
+    DIVISION_BY_ZERO,
+    DONE,
+    EDGE_TESTS,
+    MATCH_ENDS,
+    MOST_RUNS,
+    N_STATISTICS,
+    NEXT,
+    OVERFLOW,
+    RUN_STEPS,
+    TOO_MANY_MATCHES,
+    TOO_MANY_RUNS,
+    deepened,
+)
+from sparkrex.kernels.nfab_matches import grown, holds_for, select, write_all
+
+_RUN_BYTES = 64
+
+
+@njit(cache=True, nogil=True)
+def search(offsets, closes, automaton, events, options, absences, path, tests, machine, columns, initial, output):
+    """All matches of a range of partitions, by their starts. For the arguments see `nfab.search`.
+
+    Returns
+    -------
+    status, row or state where it stopped, output, statistics
+    """
+    edge_offsets, edge_target, edge_condition, edge_is_take, state_has_take, state_variable, accept_condition = (
+        automaton
+    )
+    window_first, ties, can_start = events
+    strategy, constructs, most_bytes = options
+    n_ints, n_floats = initial[0].shape[0], initial[1].shape[0]
+    has_ties = ties.shape[0] > 0
+    statistics = np.zeros(N_STATISTICS, np.int64)
+    # One place in every array for each waiting run: its record and its node have the same number.
+    room = np.int64(64)
+    run_state, run_node, run_last, run_next = (
+        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    )
+    n_runs = 0
+    record_ints = np.empty((64, n_ints), np.int64)
+    record_floats = np.empty((64, n_floats), np.float64)
+    record_ints[0] = initial[0]
+    record_floats[0] = initial[1]
+    node_row, node_label = np.empty(1024, np.int64), np.empty(1024, np.int16)
+    node_before, node_other = np.empty(1024, np.int64), np.empty(1024, np.int64)
+    node_youngest = np.empty(1024, np.int64)
+    end_node, end_row, end_first = np.empty(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
+    no_labels = np.empty(0, np.int16)
+    n_partitions = offsets.shape[0] - 1
+    for p in range(n_partitions):
+        low, high = offsets[p], offsets[p + 1]
+        is_open = not closes and p == n_partitions - 1
+        furthest = low - 1
+        for first in range(low, high):
+            if can_start[first] == 0:
+                continue
+            # Record r + 1 belongs to the run at place r of the stack; record 0 is that of no events.
+            run_state[0], run_node[0], run_last[0], run_next[0] = 0, -1, -1, first
+            record_ints[1], record_floats[1] = record_ints[0], record_floats[0]
+            n_runs = 1
+            n_nodes = 0
+            while n_runs > 0:
+                n_runs -= 1
+                state, node, last, row = run_state[n_runs], run_node[n_runs], run_last[n_runs], run_next[n_runs]
+                own = n_runs
+                if row >= high or window_first[row] > first or (state == 0 and row > first):
+                    continue
+                if row <= furthest:
+                    statistics[BACK_STEPS] += 1
+                else:
+                    furthest = row
+                if state != 0:
+                    statistics[RUN_STEPS] += 1
+                    if has_ties and ties[last] == ties[row]:
+                        if strategy != CONTIGUITY:
+                            run_next[own] = row + 1
+                            n_runs += 1
+                        continue
+                n_edges = edge_offsets[state + 1] - edge_offsets[state]
+                if own + 2 + n_edges > run_state.shape[0]:
+                    if (own + 2 + n_edges) * _RUN_BYTES > most_bytes:
+                        return TOO_MANY_RUNS, state, output, statistics
+                    run_state, run_node = grown(run_state, own + 2 + n_edges), grown(run_node, own + 2 + n_edges)
+                    run_last, run_next = grown(run_last, own + 2 + n_edges), grown(run_next, own + 2 + n_edges)
+                if own + 4 + n_edges > record_ints.shape[0]:
+                    record_ints = deepened(record_ints, own + 4 + n_edges)
+                    record_floats = deepened(record_floats, own + 4 + n_edges)
+                if n_nodes + n_edges > node_row.shape[0]:
+                    n_room = n_nodes + n_edges
+                    node_row, node_label = grown(node_row, n_room), grown(node_label, n_room)
+                    node_before, node_other = grown(node_before, n_room), grown(node_other, n_room)
+                    node_youngest = grown(node_youngest, n_room)
+                # Children are written behind the run; if it fails here they move down into its place.
+                takes = False
+                selects = False
+                n_children = 0
+                for edge in range(edge_offsets[state], edge_offsets[state + 1]):
+                    statistics[EDGE_TESTS] += 1
+                    condition = edge_condition[edge]
+                    found = holds_for(condition, row, own + 1, (first, low, high), tests, machine, columns, record_ints,
+                                      record_floats, no_labels)
+                    if found < 0:
+                        return OVERFLOW if found == -1 else DIVISION_BY_ZERO, row, output, statistics
+                    if found == 0:
+                        continue
+                    selects = True
+                    takes = takes or edge_is_take[edge] != 0
+                    target = edge_target[edge]
+                    place = own + 1 + n_children
+                    if not select(own + 1, place + 1, state_variable[target], row, path, columns, record_ints,
+                                  record_floats):
+                        return OVERFLOW, row, output, statistics
+                    node_row[n_nodes] = row
+                    node_label[n_nodes] = state_variable[target]
+                    node_before[n_nodes] = node
+                    node_other[n_nodes] = -1
+                    node_youngest[n_nodes] = first
+                    n_nodes += 1
+                    accepts = accept_condition[target]
+                    ends_here = accepts != -2
+                    if accepts >= 0:
+                        found = holds_for(accepts, row, place + 1, (first, low, high), tests, machine, columns,
+                                          record_ints, record_floats, no_labels)
+                        if found < 0:
+                            return OVERFLOW if found == -1 else DIVISION_BY_ZERO, row, output, statistics
+                        ends_here = found == 1
+                    if ends_here:
+                        statistics[MATCH_ENDS] += 1
+                        if constructs:
+                            end_node[0], end_row[0], end_first[0] = n_nodes - 1, row, first
+                            nodes = (node_row, node_label, node_before, node_other, node_youngest)
+                            output, error, _ = write_all((end_node, end_row, end_first), np.int64(1), is_open, low,
+                                                         high, nodes, output, absences, ties, path, tests, machine,
+                                                         columns, initial, most_bytes)
+                            if error > 0:
+                                return TOO_MANY_MATCHES, target, output, statistics
+                            if error < 0:
+                                return OVERFLOW if error == -1 else DIVISION_BY_ZERO, row, output, statistics
+                    if edge_offsets[target] < edge_offsets[target + 1]:
+                        run_state[place], run_node[place], run_last[place] = target, n_nodes - 1, row
+                        run_next[place] = row + 1
+                        n_children += 1
+                stays = state != 0 and strategy == ANY
+                if state != 0 and strategy == NEXT:
+                    stays = not (takes if state_has_take[state] != 0 else selects)
+                if stays:
+                    run_next[own] = row + 1
+                    n_runs = own + 1 + n_children
+                else:
+                    for child in range(n_children):
+                        at = own + 1 + child
+                        run_state[at - 1], run_node[at - 1] = run_state[at], run_node[at]
+                        run_last[at - 1], run_next[at - 1] = run_last[at], run_next[at]
+                        record_ints[at], record_floats[at] = record_ints[at + 1], record_floats[at + 1]
+                    n_runs = own + n_children
+                statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
+    return DONE, np.int64(0), output, statistics

@@ -1,0 +1,340 @@
+"""The shared buffer of matches, and matches out of it (paper, 5.1; see docs/events.md for why it needs no versions).
+
+A node is an event selected by a run: its row, its variable, the node selected before it. Where equivalent runs are
+merged, a *union* node stands for both their histories. Nodes are numbered as they are made, so what a node points to
+has a smaller number. `youngest` is the latest first event of all histories that end in a node: below the window's
+first row none of them is alive, so that a walk that turns away there reports a match with every way it takes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkrex.kernels.inlined import inlined
+from sparkrex.kernels.lazy import njit
+from sparkrex.kernels.machine import holds
+from sparkrex.kernels.path import MAPPED, OVERFLOW, extend
+
+UNION = -1  # the label of a union node
+KEPT, REFUSED, UNDECIDED = range(3)
+_EVENT_BYTES = 10
+
+
+@njit(cache=True, nogil=True)
+def grown(array, length):
+    """The array with room for `length` entries and more."""
+    if array.shape[0] >= length:
+        return array
+    larger = np.empty(max(2 * array.shape[0], length), array.dtype)
+    larger[: array.shape[0]] = array
+    return larger
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def holds_for(condition, row, record, bounds, tests, machine, columns, record_ints, record_floats, no_labels):
+    """Whether a condition holds for a row and a run's record: 1, 0 or an error of the machine.
+
+    Parameters
+    ----------
+    bounds : first row of the run, first row of the partition and the row behind its last
+    tests : bitmap_of (by condition, -1: none), bitmaps uint8 (n, rows), code_begin, code_end (by condition)
+    machine, columns, record_ints, record_floats : see kernels.machine
+    """
+    bitmap_of, bitmaps, code_begin, code_end = tests
+    if condition < 0:
+        return 1
+    if bitmap_of[condition] >= 0 and bitmaps[bitmap_of[condition], row] == 0:
+        return 0
+    if code_begin[condition] == code_end[condition]:
+        return 1
+    place = (row, bounds[0], bounds[1], bounds[2], np.int64(0))
+    return holds(code_begin[condition], code_end[condition], machine, columns, record_ints, record_floats, record,
+                 no_labels, place)
+
+
+@inlined
+def select(record, to, variable, row, path, columns, record_ints, record_floats):
+    """Write into record `to` what `record` becomes by an event of a variable; false if a sum overflows."""
+    _, update_offsets, scratch_ints, scratch_floats = path
+    if update_offsets[variable] == update_offsets[variable + 1]:
+        if record != to:
+            for s in range(scratch_ints.shape[1]):
+                record_ints[to, s] = record_ints[record, s]
+            for s in range(scratch_floats.shape[1]):
+                record_floats[to, s] = record_floats[record, s]
+        return True
+    for s in range(scratch_ints.shape[1]):
+        scratch_ints[0, s] = record_ints[record, s]
+    for s in range(scratch_floats.shape[1]):
+        scratch_floats[0, s] = record_floats[record, s]
+    if extend(path, columns, variable, row, np.int64(0)) != MAPPED:
+        return False
+    for s in range(scratch_ints.shape[1]):
+        record_ints[to, s] = scratch_ints[1, s]
+    for s in range(scratch_floats.shape[1]):
+        record_floats[to, s] = scratch_floats[1, s]
+    return True
+
+
+@inlined
+def replay_rows(rows, labels, n_events, record, path, columns, record_ints, record_floats):
+    """Write the record of the events given, the last one first; MAPPED, or not if a sum overflows."""
+    for s in range(record_ints.shape[1]):
+        record_ints[record, s] = record_ints[0, s]
+    for s in range(record_floats.shape[1]):
+        record_floats[record, s] = record_floats[0, s]
+    for i in range(n_events - 1, -1, -1):
+        if not select(record, record, np.int64(labels[i]), rows[i], path, columns, record_ints, record_floats):
+            return OVERFLOW
+    return MAPPED
+
+
+@inlined
+def verdict(rows, labels, n_events, is_open, bounds, absences, ties, tests, machine, columns, record_ints,
+            record_floats, no_labels):
+    """Whether a match survives its negated components: KEPT, REFUSED, UNDECIDED, or an error of the machine (negative).
+
+    Parameters
+    ----------
+    rows, labels : the match's events, the last one first
+    is_open : whether more rows of the partition may come
+    absences : conditions (by negated component), is_before uint8 (components, variables: whether a variable stands
+        before the component), next_candidate int64 (components, rows + 1: the next row whose row condition holds),
+        window_first, window_last (by row: the first row that a match which ends here may have, the last that one which
+        starts here may have)
+    ties : by row, the number of its time; empty if tied events may follow each other
+    record_ints, record_floats : record 1 is that of the match
+    """
+    conditions, is_before, next_candidate, window_first, window_last = absences
+    first, last = rows[n_events - 1], rows[0]
+    result = KEPT
+    for k in range(conditions.shape[0]):
+        n_behind = 0
+        while n_behind < n_events and is_before[k, labels[n_behind]] == 0:
+            n_behind += 1
+        low = window_first[last]
+        high = window_last[first]
+        if n_behind < n_events:
+            low = rows[n_behind] + 1
+            while ties.shape[0] > 0 and low <= high and ties[low] == ties[rows[n_behind]]:
+                low += 1
+        if n_behind > 0:
+            high = rows[n_behind - 1] - 1
+            while ties.shape[0] > 0 and high >= low and ties[high] == ties[rows[n_behind - 1]]:
+                high -= 1
+        elif is_open and high == bounds[2] - 1:
+            result = UNDECIDED
+        candidate = next_candidate[k, low] if low <= high else high + 1
+        while candidate <= high:
+            found = holds_for(conditions[k], candidate, np.int64(1), (first, bounds[1], bounds[2]), tests, machine,
+                              columns, record_ints, record_floats, no_labels)
+            if found < 0:
+                return found
+            if found == 1:
+                return REFUSED
+            candidate = next_candidate[k, candidate + 1]
+    return result
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absences, ties, path, tests, machine, columns,
+           record_ints, record_floats, no_labels):
+    """Write matches until all ends are done (0), room is short (1), or a condition fails (negative).
+
+    The walk goes on where it stopped: `cursor` holds the end it is at, the depth of its stack, and the node and depth
+    it was at, -1 if it was between two histories.
+    """
+    node_row, node_label, node_before, node_other, node_youngest = nodes
+    path_rows, path_labels, stack_nodes, stack_depths = buffers
+    match_rows, match_labels, match_offsets, match_is_open, counts = output
+    end_node, _, end_first = ends
+    has_absences = absences[0].shape[0] > 0
+    has_records = has_absences and record_ints.shape[1] + record_floats.shape[1] > 0
+    e, n_stack, at, depth = cursor[0], cursor[1], cursor[2], cursor[3]
+    result = 0
+    while e < n_ends:
+        bound = end_first[e]
+        if at < 0:
+            at, depth = end_node[e], np.int64(0)
+        while True:
+            while at >= 0:
+                if node_label[at] == UNION:
+                    left, right = node_before[at], node_other[at]
+                    if right >= 0 and node_youngest[right] >= bound:
+                        if left >= 0 and node_youngest[left] >= bound:
+                            if n_stack == stack_nodes.shape[0]:
+                                result = 1
+                                break
+                            stack_nodes[n_stack] = left
+                            stack_depths[n_stack] = depth
+                            n_stack += 1
+                        at = right
+                    else:
+                        at = left
+                    continue
+                if depth == path_rows.shape[0]:
+                    result = 1
+                    break
+                path_rows[depth] = node_row[at]
+                path_labels[depth] = node_label[at]
+                depth += 1
+                if node_before[at] < 0 and (
+                    counts[1] + depth > match_rows.shape[0] or counts[0] + 2 > match_offsets.shape[0]
+                ):
+                    depth -= 1
+                    result = 1
+                    break
+                at = node_before[at]
+            if result != 0:
+                break
+            state = KEPT
+            if has_absences:
+                if has_records and replay_rows(path_rows, path_labels, depth, np.int64(1), path, columns, record_ints,
+                                               record_floats) != MAPPED:
+                    return np.int64(-1)
+                state = verdict(path_rows, path_labels, depth, is_open, bounds, absences, ties, tests, machine, columns,
+                                record_ints, record_floats, no_labels)
+                if state < 0:
+                    return np.int64(state)
+            if state != REFUSED:
+                n_matches, n_events = counts[0], counts[1]
+                for i in range(depth):
+                    match_rows[n_events + i] = path_rows[depth - 1 - i]
+                    match_labels[n_events + i] = path_labels[depth - 1 - i]
+                match_is_open[n_matches] = state == UNDECIDED
+                match_offsets[n_matches + 1] = n_events + depth
+                counts[0] = n_matches + 1
+                counts[1] = n_events + depth
+            if n_stack == 0:
+                break
+            n_stack -= 1
+            at, depth = stack_nodes[n_stack], stack_depths[n_stack]
+        if result != 0:
+            break
+        e += 1
+        at = np.int64(-1)
+    cursor[0], cursor[1], cursor[2], cursor[3] = e, n_stack, at, depth
+    return np.int64(result)
+
+
+@njit(cache=True, nogil=True)
+def write_all(ends, n_ends, is_open, low, high, nodes, output, absences, ties, path, tests, machine, columns, initial,
+              most_bytes):
+    """Append all matches of some ends to the output. Gives it, 0, 1 (too many) or an error, and the row it is about.
+
+    Parameters
+    ----------
+    ends : end_node, end_row, end_first: every history of a node whose first row is `end_first` or later is a match
+    nodes : node_row int64, node_label int16, node_before int64, node_other int64, node_youngest int64
+    output : match_rows int64, match_labels int16, match_offsets int64, match_is_open uint8, and counts int64 (matches,
+        events)
+    """
+    record_ints = np.empty((2, initial[0].shape[0]), np.int64)
+    record_floats = np.empty((2, initial[1].shape[0]), np.float64)
+    record_ints[0] = initial[0]
+    record_floats[0] = initial[1]
+    no_labels = np.empty(0, np.int16)
+    buffers = (np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64))
+    cursor = np.zeros(4, np.int64)
+    cursor[2] = -1
+    bounds = (np.int64(0), low, high)
+    while True:
+        result = _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absences, ties, path, tests,
+                        machine, columns, record_ints, record_floats, no_labels)
+        if result <= 0:
+            row = ends[1][min(cursor[0], n_ends - 1)]
+            return output, result, row
+        if output[4][1] * _EVENT_BYTES > most_bytes:
+            return output, result, np.int64(0)
+        n_path, n_stack = buffers[0].shape[0], buffers[2].shape[0]
+        if cursor[3] >= n_path:
+            n_path *= 2
+        if cursor[1] >= n_stack:
+            n_stack *= 2
+        buffers = (grown(buffers[0], n_path), grown(buffers[1], n_path), grown(buffers[2], n_stack),
+                   grown(buffers[3], n_stack))
+        output = (
+            grown(output[0], output[4][1] + n_path), grown(output[1], output[4][1] + n_path),
+            grown(output[2], output[4][0] + 3), grown(output[3], output[4][0] + 3), output[4],
+        )
+
+
+@njit(cache=True, nogil=True)
+def keep_best(output, n_before):
+    """Of the matches from number `n_before` on, which end on one row, keep that of NON-OVERLAPPING.
+
+    The earliest start, then the fewest events, then the smallest rows.
+    """
+    match_rows, match_labels, match_offsets, match_is_open, counts = output
+    best = n_before
+    for m in range(n_before + 1, counts[0]):
+        a, b = match_offsets[best], match_offsets[m]
+        n_a, n_b = match_offsets[best + 1] - a, match_offsets[m + 1] - b
+        order = match_rows[b] - match_rows[a]
+        if order == 0:
+            order = n_b - n_a
+        i = 0
+        while order == 0 and i < n_a:
+            order = match_rows[b + i] - match_rows[a + i]
+            if order == 0:
+                order = np.int64(match_labels[b + i]) - np.int64(match_labels[a + i])
+            i += 1
+        if order < 0:
+            best = m
+    begin = match_offsets[n_before]
+    source = match_offsets[best]
+    length = match_offsets[best + 1] - source
+    for i in range(length):
+        match_rows[begin + i] = match_rows[source + i]
+        match_labels[begin + i] = match_labels[source + i]
+    match_is_open[n_before] = match_is_open[best]
+    match_offsets[n_before + 1] = begin + length
+    counts[0] = n_before + 1
+    counts[1] = begin + length
+
+
+@njit(cache=True, nogil=True)
+def replay(node, record, nodes, path, columns, record_ints, record_floats):
+    """Write the record of a run anew from its youngest history; MAPPED, or not if a sum overflows.
+
+    Records hold rows and codes of one frame; the next frame numbers both differently.
+    """
+    node_row, node_label, node_before, node_other, node_youngest = nodes
+    path_rows, path_labels = np.empty(64, np.int64), np.empty(64, np.int16)
+    depth = np.int64(0)
+    at = node
+    while at >= 0:
+        if node_label[at] == UNION:
+            left, right = node_before[at], node_other[at]
+            is_left = left >= 0 and (right < 0 or node_youngest[left] >= node_youngest[right])
+            at = left if is_left else right
+            continue
+        path_rows = grown(path_rows, depth + 1)
+        path_labels = grown(path_labels, depth + 1)
+        path_rows[depth] = node_row[at]
+        path_labels[depth] = node_label[at]
+        depth += 1
+        at = node_before[at]
+    return replay_rows(path_rows, path_labels, depth, record, path, columns, record_ints, record_floats)
+
+
+@njit(cache=True, nogil=True)
+def recheck(rows, labels, offsets, is_open, bounds, absences, ties, path, tests, machine, columns, initial, states):
+    """The verdict over matches that were undecided, now that more rows are there. Gives an error or 0."""
+    record_ints = np.empty((2, initial[0].shape[0]), np.int64)
+    record_floats = np.empty((2, initial[1].shape[0]), np.float64)
+    record_ints[0] = initial[0]
+    record_floats[0] = initial[1]
+    no_labels = np.empty(0, np.int16)
+    for m in range(offsets.shape[0] - 1):
+        n_events = offsets[m + 1] - offsets[m]
+        back_rows = rows[offsets[m] : offsets[m + 1]][::-1].copy()
+        back_labels = labels[offsets[m] : offsets[m + 1]][::-1].copy()
+        mapped = replay_rows(back_rows, back_labels, n_events, np.int64(1), path, columns, record_ints, record_floats)
+        if mapped != MAPPED:
+            return np.int64(-1)
+        states[m] = verdict(back_rows, back_labels, n_events, is_open, bounds, absences, ties, tests, machine, columns,
+                            record_ints, record_floats, no_labels)
+        if states[m] < 0:
+            return np.int64(states[m])
+    return np.int64(0)

@@ -1,0 +1,108 @@
+"""One feed of an event query as the arrays that kernels take: bitmaps, bytecode, windows, ties, negated candidates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.errors import UnsupportedError
+from sparkrex.ir import event_pattern as ep
+from sparkrex.kernels.nfab_windows import next_set
+from sparkrex.physical.contract import Columns
+from sparkrex.physical.nfab.equivalence import merge_reads
+from sparkrex.physical.nfab.windows import Times
+from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
+from sparkrex.physical.rows.bytecode import CannotCompileError
+from sparkrex.physical.rows.context import Context
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparkrex.config import Settings
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.ir.event_query import EventQuery
+    from sparkrex.physical.nfab.automaton import Automaton
+    from sparkrex.physical.nfab.conditions import Conditions
+    from sparkrex.physical.nfab.state import NfabState
+
+
+def frame_of(state: NfabState, columns: Columns) -> Columns:
+    """The rows held back, then the feed's own."""
+    if state.held is None:
+        return columns
+    offsets = columns.offsets + state.held.num_rows
+    offsets[0] = 0
+    return Columns(pa.concat_tables([state.held, columns.ordered]), offsets)
+
+
+class FeedArrays:
+    """Everything about a frame that does not change during the search. See `kernels.nfab.search`."""
+
+    def __init__(
+        self, query: EventQuery, automaton: Automaton, conditions: Conditions, frame: Columns, evaluator: Evaluator,
+        settings: Settings,
+    ) -> None:
+        threads = settings.thread_count()
+        variables = ep.positive_variables(query.pattern)
+        split = conditions.split()
+        names = tuple(condition.variable for condition in split)
+        numbers, bitmaps = evaluate_bitmaps(split, frame, evaluator, query.source, threads)
+        try:
+            self.context = Context(split, variables + names, frame, evaluator, threads)
+        except CannotCompileError as error:
+            raise UnsupportedError(
+                "REX301", f"a predicate over several events: {error}", query.source, query.span,
+                hint="functions may read one event; between events there are arithmetic, comparison and aggregates",
+            ) from error
+        bitmap_of = np.array([numbers.get(name, -1) for name in names] or [-1], np.int64)
+        begin, end = self.context.code_begin[len(variables) :], self.context.code_end[len(variables) :]
+        self.tests = (bitmap_of, bitmaps, begin, end)
+        code_ranges = list(zip(begin.tolist(), end.tolist(), strict=True))
+        self.reads = merge_reads(automaton, conditions, self.context.bytecode, code_ranges)
+        records = self.context.bytecode.records
+        self.initial = (np.array(records.initial, np.int64), np.zeros(records.n_floats))
+        self._updates = records.updates(variables + names)
+        times = Times(query, frame, threads)
+        self.window_first = times.window_first()
+        self.ties = times.ties() if query.has_strict_ties else np.empty(0, np.int64)
+        self.can_start = self._can_start(conditions, frame.n_rows)
+        self.absences = self._absences(query, conditions, variables, times, frame.n_rows)
+
+    @property
+    def events(self) -> tuple[NDArray[Any], ...]:
+        """By row: window, ties, whether a run can start."""
+        return (self.window_first, self.ties, self.can_start)
+
+    def path(self) -> tuple[Any, ...]:
+        """Updates of records and room to make one: each thread has its own."""
+        n_ints, n_floats = len(self.initial[0]), len(self.initial[1])
+        return (*self._updates, np.empty((2, n_ints), np.int64), np.empty((2, n_floats)))
+
+    def _can_start(self, conditions: Conditions, n_rows: int) -> NDArray[np.uint8]:
+        bitmap_of, bitmaps, _, _ = self.tests
+        can_start = np.zeros(n_rows, np.uint8)
+        for number in conditions.edges[0]:
+            if number < 0 or bitmap_of[number] < 0:
+                return np.ones(n_rows, np.uint8)
+            can_start |= bitmaps[bitmap_of[number]]
+        return can_start
+
+    def _absences(
+        self, query: EventQuery, conditions: Conditions, variables: tuple[str, ...], times: Times, n_rows: int
+    ) -> tuple[NDArray[Any], ...]:
+        before = [
+            {event.variable for item in items for event in ep.events(item)}
+            for items, _ in ep.around_absences(query.pattern)
+        ]
+        is_before = np.array([[name in names for name in variables] for names in before], np.uint8)
+        bitmap_of, bitmaps, _, _ = self.tests
+        candidates = np.empty((len(before), n_rows + 1), np.int64)
+        for k, number in enumerate(conditions.absent):
+            has_bitmap = number >= 0 and bitmap_of[number] >= 0
+            candidates[k] = next_set(bitmaps[bitmap_of[number]]) if has_bitmap else np.arange(n_rows + 1)
+        return (
+            np.array(conditions.absent, np.int64), is_before.reshape(len(before), len(variables)), candidates,
+            self.window_first, times.window_last() if before else np.empty(0, np.int64),
+        )

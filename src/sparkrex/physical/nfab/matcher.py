@@ -1,0 +1,369 @@
+"""The `nfab` matcher: event queries by an automaton whose runs share their histories.
+
+`kernels.nfab` runs all partitions of a feed, each thread a range of them. What is left to do here: matches that a
+negation behind them leaves open wait in the state until their window has passed; of overlapping matches only the first
+is kept; what no run can reach any more is thrown away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparkrex.errors import ExecutionError
+from sparkrex.ir import event_pattern as ep
+from sparkrex.ir.event_query import EventQuery, Strategy
+from sparkrex.ir.scalar import ColumnAt, references
+from sparkrex.kernels import nfab as kernel
+from sparkrex.kernels import nfab_backtrack
+from sparkrex.kernels.nfab_matches import KEPT, UNDECIDED, recheck
+from sparkrex.physical.contract import Columns
+from sparkrex.physical.nfab.automaton import compile_automaton
+from sparkrex.physical.nfab.conditions import edge_conditions
+from sparkrex.physical.nfab.contract import EventBuffer, EventMatches
+from sparkrex.physical.nfab.describe import automaton_lines, state_name
+from sparkrex.physical.nfab.frame import FeedArrays, frame_of
+from sparkrex.physical.nfab.overlap import by_last_event, first_occurrences, first_of_overlapping
+from sparkrex.physical.nfab.reduce import reduce_states
+from sparkrex.physical.nfab.state import NfabState, loaded, no_nodes, no_runs, saved
+from sparkrex.physical.rows.frame import partition_ranges
+from sparkrex.threads import spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparkrex.config import Settings
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.physical.nfab.state import Nodes, Runs
+
+LEAST_ROWS = 1 << 14
+"""Fewer rows than this are not worth a thread of their own."""
+
+_MOST_ROOM = 1 << 26
+"""So many events of matches have room without growing."""
+
+_STRATEGIES = {
+    Strategy.STRICT: kernel.CONTIGUITY, Strategy.PARTITION: kernel.CONTIGUITY, Strategy.NEXT: kernel.NEXT,
+    Strategy.ANY: kernel.ANY,
+}
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a search gave: matches, which of them are undecided, and what is still under way."""
+
+    matches: EventMatches
+    is_open: NDArray[np.bool_]
+    runs: Runs = field(default_factory=no_runs)
+    nodes: Nodes = field(default_factory=no_nodes)
+    blocked: int = -1
+
+
+class NfabMatcher:
+    """Immutable but for `statistics`, which are of the last feed (see `kernels.nfab`).
+
+    `constructs` false only runs the automaton, for measurements.
+    """
+
+    name = "nfab"
+
+    def __init__(self, query: EventQuery, evaluator: Evaluator, settings: Settings, *, constructs: bool = True) -> None:
+        self.query = query
+        self.evaluator = evaluator
+        self.settings = settings
+        self.constructs = constructs
+        self.variables = ep.positive_variables(query.pattern)
+        negated = [event.variable for event in ep.absences(query.pattern)]
+        written = compile_automaton(query.pattern, query.source)
+        self._written = (written, edge_conditions(query, written, negated))
+        self.automaton, self.conditions = reduce_states(*self._written)
+        self.statistics = np.zeros(kernel.N_STATISTICS, np.int64)
+        self._tables = self._automaton_tables()
+        around = ep.around_absences(query.pattern)
+        self._reaches_back = any(all(map(ep.allows_empty, before)) for before, _ in around)
+        self._may_be_undecided = any(all(map(ep.allows_empty, behind)) for _, behind in around)
+        self._prunes = query.is_non_overlapping and not self._may_be_undecided
+
+    def open(self) -> NfabState:
+        """The state before the first feed."""
+        return NfabState()
+
+    def snapshot(self, state: NfabState) -> bytes:
+        """The state as bytes that `restore` reads."""
+        return saved(state)
+
+    def restore(self, data: bytes) -> NfabState:
+        """The state that was saved."""
+        return loaded(data)
+
+    def describe(self) -> list[str]:
+        """The automaton with the formula of every edge."""
+        return automaton_lines(self.query, *self._written)
+
+    def feed(self, state: NfabState, columns: Columns, *, opens: bool, closes: bool) -> EventMatches:
+        """The matches that this feed decides. See the contract of matchers; changes `state`."""
+        if opens:
+            state.clear()
+        frame = frame_of(state, columns)
+        if self.settings.event_algorithm == "backtrack" and not closes:
+            return self._wait(state, frame)
+        arrays = FeedArrays(
+            self.query, self.automaton, self.conditions, frame, self.evaluator, self.settings
+        )
+        pieces = partition_ranges(frame, self.settings.thread_count(), LEAST_ROWS) or [(0, 0)]
+        is_backtrack = self.settings.event_algorithm == "backtrack"
+
+        def task(begin: int, end: int) -> tuple[_Found, NDArray[np.int64]]:
+            if is_backtrack:
+                return self._backtrack(arrays, frame, begin, end)
+            return self._search(state, arrays, frame, begin, end, closes=closes)
+
+        results = spread(task, pieces)
+        self.statistics = np.sum([counts for _, counts in results], axis=0)
+        found = _Found(
+            EventMatches.joined([part.matches for part, _ in results]),
+            np.concatenate([part.is_open for part, _ in results]),
+            results[-1][0].runs, results[-1][0].nodes, results[-1][0].blocked,
+        )
+        if len(state.undecided):
+            found = self._with_earlier(state, arrays, frame, found, closes=closes)
+        if not self.automaton.is_unambiguous:
+            keep = first_occurrences(found.matches)
+            found.matches, found.is_open = found.matches.selected(keep), found.is_open[keep]
+        if self.query.is_non_overlapping and not self._prunes:
+            decided, undecided = self._not_overlapping(state, arrays, frame, found)
+        elif found.is_open.any():
+            decided, undecided = found.matches.selected(~found.is_open), found.matches.selected(found.is_open)
+        else:
+            decided, undecided = found.matches, EventMatches.none()
+        if closes:
+            state.clear()
+        else:
+            self._hold_back(state, arrays, frame, found, undecided)
+        return decided
+
+    def feed_compressed(self, columns: Columns) -> EventBuffer:
+        """All matches of whole partitions in compressed form. Negation and overlaps need matches, not the buffer."""
+        arrays = FeedArrays(self.query, self.automaton, self.conditions, columns, self.evaluator, self.settings)
+        state = NfabState()
+        outcome = self._run(state, arrays, columns, 0, len(columns.offsets) - 1, closes=True, keeps_buffer=True)
+        end_node, _, end_first, n_ends = outcome[3]
+        self.statistics = outcome[-1]
+        row, label, before, other, youngest = outcome[5]
+        return EventBuffer(row, label, before, other, youngest, end_node[:n_ends], end_first[:n_ends])
+
+    # -- searching -----------------------------------------------------------------------------------------------
+
+    def _search(
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, *, closes: bool
+    ) -> tuple[_Found, NDArray[np.int64]]:
+        is_last = end == len(frame.offsets) - 1
+        outcome = self._run(state, arrays, frame, begin, end, closes=closes or not is_last, keeps_buffer=False)
+        _, _, output, _, runs, nodes, blocked, statistics = outcome
+        matches, is_open = _matches(output)
+        return _Found(matches, is_open, runs, nodes, int(blocked)), statistics
+
+    def _run(
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, *, closes: bool,
+        keeps_buffer: bool,
+    ) -> tuple[Any, ...]:
+        goes_on = begin == 0 and state.held is not None
+        settings = self.settings
+        options = (
+            np.int64(_STRATEGIES[self.query.strategy]), settings.event_algorithm == "merging",
+            self.constructs and not keeps_buffer, self._prunes, keeps_buffer, np.int64(settings.event_memory),
+        )
+        outcome: tuple[Any, ...] = kernel.search(
+            frame.offsets[begin : end + 1], goes_on, closes, np.int64(state.n_seen if goes_on else 0),
+            np.int64(state.blocked if goes_on else -1), state.runs if goes_on else no_runs(),
+            state.nodes if goes_on else no_nodes(), self._tables, arrays.events, options, arrays.absences,
+            arrays.reads, arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns,
+            arrays.initial, _room(frame),
+        )
+        # The latest event in the buffer is of the partition in which it failed, if it did.
+        self._check(outcome[0], int(outcome[1]), frame, outcome[5][0])
+        return outcome
+
+    def _backtrack(
+        self, arrays: FeedArrays, frame: Columns, begin: int, end: int
+    ) -> tuple[_Found, NDArray[np.int64]]:
+        options = (
+            np.int64(_STRATEGIES[self.query.strategy]), self.constructs, np.int64(self.settings.event_memory),
+        )
+        status, where, output, statistics = nfab_backtrack.search(
+            frame.offsets[begin : end + 1], True, self._tables, arrays.events, options, arrays.absences, arrays.path(),
+            arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial, _room(frame),
+        )
+        self._check(status, int(where), frame)
+        matches, is_open = _matches(output)
+        matches = by_last_event(matches)
+        if self._prunes:
+            decided, _ = first_of_overlapping(matches, is_open, frame.offsets, arrays.ties, -1)
+            matches, is_open = decided, np.zeros(len(decided), np.bool_)
+        return _Found(matches, is_open), statistics
+
+    def _wait(self, state: NfabState, frame: Columns) -> EventMatches:
+        """One run at a time needs the whole partition: those that are complete are searched, the open one waits."""
+        open_from = int(frame.offsets[-2]) if len(frame.offsets) > 1 else 0
+        decided = EventMatches.none()
+        if open_from > 0:
+            whole = Columns(frame.ordered.slice(0, open_from), frame.offsets[:-1])
+            decided = self.feed(NfabState(), whole, opens=True, closes=True)
+        self._check_open_rows(frame.n_rows - open_from, open_from)
+        state.clear()
+        state.held = frame.ordered.slice(open_from)
+        return decided
+
+    # -- what a feed leaves open ---------------------------------------------------------------------------------
+
+    def _with_earlier(
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, found: _Found, *, closes: bool
+    ) -> _Found:
+        """Matches that waited for rows, judged again, in front of the new ones."""
+        waiting = state.undecided
+        states = np.zeros(len(waiting), np.int64)
+        is_open = not closes and len(frame.offsets) == 2
+        bounds = (np.int64(0), frame.offsets[0], frame.offsets[1])
+        error = recheck(
+            waiting.rows, waiting.labels, waiting.offsets, is_open, bounds, arrays.absences, arrays.ties, arrays.path(),
+            arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial, states,
+        )
+        if error < 0:
+            self._check(kernel.OVERFLOW if error == -1 else kernel.DIVISION_BY_ZERO, 0, frame)
+        kept = (states == KEPT) | (states == UNDECIDED)
+        return _Found(
+            EventMatches.joined([waiting.selected(kept), found.matches]),
+            np.concatenate((states[kept] == UNDECIDED, found.is_open)), found.runs, found.nodes, found.blocked,
+        )
+
+    def _not_overlapping(
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, found: _Found
+    ) -> tuple[EventMatches, EventMatches]:
+        decided, waits = first_of_overlapping(
+            found.matches, found.is_open, frame.offsets, arrays.ties, state.blocked
+        )
+        found.blocked = state.blocked if len(frame.offsets) == 2 else -1
+        if len(decided):
+            last = int(decided.rows[decided.offsets[1:] - 1].max())
+            found.blocked = last if last >= frame.offsets[-2] else -1
+        return decided, waits
+
+    def _hold_back(
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, found: _Found, undecided: EventMatches
+    ) -> None:
+        n_rows = frame.n_rows
+        low = int(frame.offsets[-2]) if len(frame.offsets) > 1 else 0
+        bound = int(arrays.window_first[-1]) if n_rows > low else low
+        runs, nodes = found.runs, found.nodes
+        is_alive = runs[2] >= bound
+        state_of, node, start, last = (array[is_alive].copy() for array in runs)
+        nodes = tuple(array.copy() for array in nodes)  # type: ignore[assignment]  # five of them
+        n_nodes = kernel.compact(node, len(node), nodes, len(nodes[0]), np.int64(bound))
+        nodes = tuple(array[:n_nodes] for array in nodes)  # type: ignore[assignment]
+        lowest = min([n_rows, *(int(rows.min()) for rows in (nodes[0], undecided.rows) if len(rows))])
+        needed = [lowest, bound if self._reaches_back else lowest]
+        if found.blocked >= 0 and (lowest <= found.blocked or _is_tied(arrays, found.blocked, n_rows - 1)):
+            needed.append(found.blocked)
+        else:
+            found.blocked = -1  # all that may still match starts behind it
+        keep = max(low, min(needed))
+        self._check_open_rows(n_rows - keep, keep)
+        state.held = frame.ordered.slice(keep)
+        state.n_seen = n_rows - keep
+        state.runs = (state_of, node, start - keep, last - keep)
+        state.nodes = (nodes[0] - keep, nodes[1], nodes[2], nodes[3], nodes[4] - keep)
+        state.undecided = undecided.moved(-keep)
+        state.blocked = found.blocked - keep if found.blocked >= 0 else -1
+
+    # -- errors --------------------------------------------------------------------------------------------------
+
+    def _check_open_rows(self, n_open: int, row: int) -> None:
+        if n_open > self.settings.max_open_rows:
+            error = ExecutionError(
+                "REX406",
+                f"runs wait over {n_open:,} events, more than max_open_rows = {self.settings.max_open_rows:,}",
+                None, None, hint="raise max_open_rows, or bound the pattern with WITHIN",
+            )
+            error.row = row
+            raise error
+
+    def _check(self, status: int, where: int, frame: Columns, rows: NDArray[np.int64] | None = None) -> None:
+        """The error of a search that could not go on; `where` is a row, or a state with `rows` of its partition."""
+        query = self.query
+        if status == kernel.DONE:
+            return
+        if status in (kernel.OVERFLOW, kernel.DIVISION_BY_ZERO):
+            is_overflow = status == kernel.OVERFLOW
+            error = ExecutionError(
+                "REX405" if is_overflow else "REX404",
+                "a number in WHERE is out of the range of 64 bits" if is_overflow else "division by zero in WHERE",
+                query.source, query.span,
+                hint="cast to double" if is_overflow else "guard it with CASE or NULLIF",
+            )
+            error.row = where
+            raise error
+        part = {
+            kernel.TOO_MANY_RUNS: "runs that wait", kernel.TOO_MANY_NODES: "the shared buffer of events",
+            kernel.TOO_MANY_MATCHES: "the matches",
+        }[status]
+        at = f" behind {state_name(self.automaton, where)}" if where else ""
+        error = ExecutionError(
+            "REX410",
+            f"{part}{at} need more than event_memory = {self.settings.event_memory:,} bytes", query.source, query.span,
+            hint=self._memory_hint(),
+        )
+        if rows is not None and len(rows):
+            error.row = int(rows.max())
+        raise error
+
+    def _memory_hint(self) -> str:
+        hint = "shorten WITHIN, add a predicate or an equivalence test, or raise the setting event_memory"
+        if self.query.strategy is Strategy.ANY and self.query.measures is not None and _only_aggregates(self.query):
+            hint += "; RETURN only aggregates: trend aggregation will need no matches for that"
+        return hint
+
+    def _automaton_tables(self) -> tuple[NDArray[Any], ...]:
+        edges = self.automaton.edges
+        numbers = {variable: number for number, variable in enumerate(self.variables)}
+        return (
+            np.concatenate(([0], np.cumsum([len(of_state) for of_state in edges]))).astype(np.int64),
+            np.array([edge.target for of_state in edges for edge in of_state], np.int64),
+            np.array([number for of_state in self.conditions.edges for number in of_state], np.int64),
+            np.array([edge.is_take for of_state in edges for edge in of_state], np.uint8),
+            np.array([any(edge.is_take for edge in of_state) for of_state in edges], np.uint8),
+            np.array([-1, *(numbers[position.variable] for position in self.automaton.positions)], np.int64),
+            np.array(self.conditions.accepts, np.int64),
+        )
+
+
+def _room(frame: Columns) -> tuple[NDArray[Any], ...]:
+    """Where matches are written: rows, labels, offsets, whether they are open, how many. Kernels make more room.
+
+    NumPy asks for large pages, compiled code does not, and of a page only what is written costs anything.
+    """
+    n_events = min(1024 * (frame.n_rows + 1), _MOST_ROOM)
+    n_matches = n_events // 8 + 2
+    return (
+        np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
+        np.empty(n_matches, np.uint8), np.zeros(2, np.int64),
+    )
+
+
+def _matches(output: tuple[Any, ...]) -> tuple[EventMatches, NDArray[np.bool_]]:
+    rows, labels, offsets, is_open, (n_matches, n_events) = output
+    return (
+        EventMatches(rows[:n_events], labels[:n_events], offsets[: n_matches + 1]),
+        is_open[:n_matches].astype(np.bool_),
+    )
+
+
+def _is_tied(arrays: FeedArrays, row: int, other: int) -> bool:
+    return len(arrays.ties) > 0 and bool(arrays.ties[row] == arrays.ties[other])
+
+
+def _only_aggregates(query: EventQuery) -> bool:
+    return not any(
+        isinstance(node, ColumnAt) for measure in query.measures or () for node in references(measure.expression)
+    )

@@ -1,0 +1,40 @@
+"""An event query inside a Spark worker: its partitions are those of one Spark partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sparkrex.ir.event_query import EventQuery
+from sparkrex.spark.worker import WorkerTask
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.physical.streamed_events import StreamedEvents
+
+
+@dataclass(frozen=True, slots=True)
+class EventTask(WorkerTask):
+    """One event query, shipped to the workers."""
+
+    def _prepared(self, table: pa.Table) -> pa.Table:
+        """In order of keys if matches are numbered: rows arrive in no order, and the same ones must get the same
+        numbers when Spark runs a task again. What is sorted on disk or by Spark is in that order anyway."""
+        from sparkrex.columns.arrange import SortKey, arrange
+        from sparkrex.columns.wrap import wrap
+
+        if self.plan.measures is not None:
+            return table
+        keys = [SortKey(table.column(key.name), False, True) for key in self.plan.partition_by]
+        order = arrange([], keys, table.num_rows).order
+        return table if order is None else table.take(wrap(order))
+
+    def _relation(self, sample: pa.Table, evaluator: Evaluator) -> StreamedEvents:
+        from sparkrex.physical.nfab.matcher import NfabMatcher
+        from sparkrex.physical.streamed_events import StreamedEvents
+
+        assert isinstance(self.plan, EventQuery)
+        matcher = NfabMatcher(self.plan, evaluator, self.settings)
+        return StreamedEvents(self.plan, matcher, evaluator, [key.name for key in self.plan.partition_by])

@@ -1,0 +1,148 @@
+"""Cut an event query between Spark and its workers, as `spark.lower` cuts row patterns.
+
+Spark leaves out the events that cannot take part, projects the attributes of equivalence tests, the order and every
+part of a condition that speaks of one event, and computes the scalar expressions of RETURN; the workers find matches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sparkrex.analyze.split import conjuncts, is_row_condition, row_local
+from sparkrex.columns.values import kind_of
+from sparkrex.ir.event_query import MATCH_ID, VARIABLE
+from sparkrex.ir.plan import Definition, OrderKey, PartitionKey
+from sparkrex.ir.render import render
+from sparkrex.ir.scalar import Call, ColumnAt, Target, walk
+from sparkrex.spark.lower import Lowered, Lowering, lower_measures, measure_sources
+from sparkrex.spark.worker_language import conditions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from sparkrex.analyze.split import Projection
+    from sparkrex.ir.event_query import EventQuery
+    from sparkrex.ir.scalar import Expression
+
+# Workers number their matches from 1. Not the task's number: one task may read several partitions.
+_MATCH_ID = f"shiftleft(CAST(spark_partition_id() AS BIGINT), 33) + `{MATCH_ID}`"
+
+
+def lower_events(
+    spark_query: EventQuery, worker_query: EventQuery, input_name: str, wanted: frozenset[str] | None,
+    unheld: frozenset[str] = frozenset(),
+) -> Lowered:
+    """Cut a query, given once with Spark's templates and once with the worker's; `wanted` as for `lower`.
+
+    `unheld` are projections, as Spark SQL, whose values kernels cannot hold: workers compute them from their parts.
+    """
+    lowering = EventLowering(input_name, unheld=unheld)
+    keys = tuple(lowering.column(key.expression, "k") for key in spark_query.partition_by)
+    order = [lowering.column(key.expression, "o") for key in spark_query.order_by]
+
+    def lowered(ours: Sequence[Definition], theirs: Sequence[Definition]) -> tuple[Definition, ...]:
+        return tuple(_definition(s, w, lowering) for s, w in zip(ours, theirs, strict=True))
+
+    worker = replace(
+        worker_query,
+        input_columns=(),
+        partition_by=tuple(PartitionKey(name, ColumnAt(Target(), name)) for name in keys),
+        # Under the user's names: messages have them.
+        order_by=tuple(
+            replace(key, expression=ColumnAt(Target(), name))
+            for key, name in zip(spark_query.order_by, order, strict=True)
+        ),
+        begin=lowered(spark_query.begin, worker_query.begin),
+        take=lowered(spark_query.take, worker_query.take),
+        leave=lowered(spark_query.leave, worker_query.leave),
+        absent=lowered(spark_query.absent, worker_query.absent),
+        relevant=None,  # Spark has seen to it
+        output_names=None,
+    )
+    spans = {}
+    names = spark_query.output_columns()
+    sources: dict[str, str | None]
+    if spark_query.measures is None or worker_query.measures is None:
+        passed = {
+            output: lowering.column(ColumnAt(Target(), name), "c")
+            for output, name in zip(names[2:], spark_query.input_columns, strict=True)
+            if wanted is None or name.lower() in wanted
+        }
+        worker = replace(worker, input_columns=tuple(passed.values()))
+        sources = {MATCH_ID: "bigint", VARIABLE: "string"}
+        outputs = {names[0]: _MATCH_ID, names[1]: VARIABLE, **passed}
+    else:
+        measures, rendered = lower_measures(spark_query.measures, worker_query.measures, lowering)
+        worker = replace(worker, measures=tuple(measures))
+        sources = measure_sources(measures)
+        outputs = dict(zip(names, rendered, strict=True))
+        spans = {name: measure.span for name, measure in zip(names, spark_query.measures, strict=True)}
+    return Lowered(
+        lowering.projections, keys, tuple(order), worker, outputs, sources, lowering.aggregates,
+        {**lowering.spans, **spans}, _taking_part(spark_query, lowering),
+    )
+
+
+def tested_projections(lowered: Lowered) -> list[str]:
+    """The projected columns that conditions read."""
+    nodes = (node for condition in conditions_of(lowered.worker) for node in walk(condition))
+    return sorted({node.column for node in nodes if isinstance(node, ColumnAt)})
+
+
+def unheld_projections(lowered: Lowered, tested: pa.Schema) -> frozenset[str]:
+    """Those of the tested ones, as Spark SQL, that kernels cannot hold, such as decimals of more than 64 bits."""
+    return frozenset(lowered.projections[column.name] for column in tested if kind_of(column.type) is None)
+
+
+@dataclass(slots=True)
+class EventLowering(Lowering):
+    """Collects what Spark projects for an event query."""
+
+    unheld: frozenset[str] = frozenset()
+
+    def _row_local(self, expression: Expression, *, is_guarded: bool) -> Projection | None:
+        found = row_local(expression, is_guarded=is_guarded)
+        if found is None or not isinstance(expression, Call):
+            return found
+        return None if render(found.expression, self.input_column) in self.unheld else found
+
+
+def ranked_by_spark(query: EventQuery, rank: str) -> EventQuery:
+    """The query over events that Spark has ordered: `rank` is equal where all tie-break columns are.
+
+    For tie-break columns that NumPy cannot compare as Spark does.
+    """
+    time, *tie_break = query.order_by
+    names = ", ".join(str(key.column) for key in tie_break)
+    return replace(query, order_by=(time, OrderKey(ColumnAt(Target(), rank), False, True, names)))
+
+
+def _definition(ours: Definition, theirs: Definition, lowering: Lowering) -> Definition:
+    """A condition, whose conjuncts have no order: as in memory, what one event decides comes first.
+
+    It guards nothing of what relates several events.
+    """
+    pairs = list(zip(conjuncts(ours.condition), conjuncts(theirs.condition), strict=True))
+    of_one = [pair for pair in pairs if is_row_condition(pair[0])]
+    of_several = [pair for pair in pairs if not is_row_condition(pair[0])]
+    parts = [
+        lowering.lowered(_all([s for s, _ in part]), _all([w for _, w in part]), is_guarded=False)
+        for part in (of_one, of_several) if part
+    ]
+    return Definition(ours.variable, _all(parts))
+
+
+def _all(parts: list[Expression]) -> Expression:
+    if len(parts) == 1:
+        return parts[0]
+    return Call("and", tuple(parts), "(" + " AND ".join(f"{{{i}}}" for i in range(len(parts))) + ")")
+
+
+def _taking_part(query: EventQuery, lowering: Lowering) -> str | None:
+    """What holds for the events that can influence a match."""
+    tests = [] if query.relevant is None else [render(query.relevant, lowering.input_column)]
+    tests += [f"{render(key.expression, lowering.input_column)} IS NOT NULL" for key in query.partition_by]
+    return " AND ".join(f"({test})" for test in tests) or None

@@ -1,0 +1,76 @@
+"""The random event queries catch every seeded fault of the event matcher; without one they find nothing.
+
+A fault counts as caught when the engine's matches differ from the oracle's, or when a legal query ends in an error.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.events.building import query, seq
+from tests.events.draws import generate
+from tests.events.engine_runs import evaluator_of
+from tests.events.oracle import find_matches
+from tests.events.test_engine_equals_oracle import Way, difference
+from tests.faults.event_faults import EVENT_FAULTS, EventFault
+from tests.property.draws import RandomDraw
+
+from sparkrex.errors import RexError
+from sparkrex.ir.event_query import Strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.events.draws import Example
+
+    from sparkrex.hosts.duckdb import RelationEvaluator
+
+SEED = 20080609
+# As many as one run of the random event queries has.
+MOST_EXAMPLES = 1200
+WAYS = (Way(), Way(chunk=2), Way(algorithm="backtrack"))
+
+
+@cache
+def evaluator() -> RelationEvaluator:
+    """One host for all queries."""
+    return evaluator_of(query(seq("A a"), Strategy.ANY))
+
+
+@cache
+def example_of(number: int) -> Example:
+    """The same examples for every fault."""
+    return generate(RandomDraw(random.Random(SEED + number)))
+
+
+@pytest.mark.parametrize("fault", EVENT_FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
+def test_event_fault_is_caught(fault: EventFault, record_property: Callable[[str, object], None]) -> None:
+    with fault.inject():
+        caught = first_difference(MOST_EXAMPLES, fault)
+    assert caught is not None, f"not caught: {fault.name}"
+    number, text = caught
+    record_property("caught", f"{fault.name}: example {number + 1}, {text.splitlines()[0][:200]}")
+
+
+def test_without_an_event_fault_nothing_is_caught() -> None:
+    assert first_difference(60, None) is None
+
+
+def first_difference(n_examples: int, fault: EventFault | None) -> tuple[int, str] | None:
+    """The first example that shows a fault, and how."""
+    for number in range(n_examples):
+        example = example_of(number)
+        if fault is not None and not fault.needs(example.query):
+            continue
+        expected = find_matches(example.query, example.rows)
+        for way in WAYS:
+            try:
+                problem = difference(example, expected, evaluator(), way)
+            except RexError as error:
+                problem = f"{error.code}: {error.message}"
+            if problem is not None:
+                return number, problem
+    return None
