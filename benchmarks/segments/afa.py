@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from sparkrex.kernels.segment_moments import _DULL, _centred, _difference
+from sparkrex.kernels.segment_moments import _DULL, _centred, _difference, rounded_r2
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,7 +119,7 @@ def _r2(times, values, changes, sums, run, first, last):
             xy += dx * dy
     if xx <= 0.0 or yy <= 0.0:
         return math.nan
-    r2 = 1.0 if n == 2 else min(xy / xx * (xy / yy), 1.0)
+    r2 = 1.0 if n == 2 else min(rounded_r2(xy / xx * (xy / yy)), 1.0)
     return -r2 if xy < 0 else r2
 
 

@@ -188,6 +188,27 @@ def test_two_points_and_clamping() -> None:
         assert -1.0 <= values[2] < -1 + 1e-12
 
 
+def test_r2_of_whole_numbers_is_the_same_by_scan_and_by_index() -> None:
+    """Where R^2 is exactly a decimal, as 0.2 or 0.7, no rounding on the way may move it across a threshold."""
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 4, 4_000)
+    x = np.arange(len(y)) * 86_400_000_000 + MICROSECONDS
+    length = rng.integers(3, 61, 20_000)
+    start = rng.integers(0, len(y) - 61, len(length))
+    found = Regression("linear_reg_r2", registry.find("linear_reg_r2").kind, short=0)  # type: ignore[union-attr]
+    index = found.index((x, y), (None, None), np.array([0, len(y)]), None)
+    scanned, is_null = found.scan_many((x, y), (None, None), start, start + length)
+    looked_up, _ = found.lookup(index, start, start + length)
+    assert np.abs(scanned - looked_up)[~is_null].max() < 2e-12
+    for threshold in np.arange(5, 100, 5) / 100:
+        assert ((scanned >= threshold) == (looked_up >= threshold))[~is_null].all()
+    rows = list(zip([0, 1, 2, 3], [0, 1, 0, 1], strict=True))
+    values, _ = found.scan_many(
+        (np.arange(4) + MICROSECONDS, np.array([0, 1, 0, 1])), (None, None), np.array([0]), np.array([3])
+    )
+    assert values.tolist() == [definitions.aggregate("linear_reg_r2", rows)] == [0.2]
+
+
 def test_sums_of_whole_numbers_are_exact_and_never_wrap() -> None:
     large = np.array([2**62, -(2**62), 2**62 + 1, 2**62], np.int64)
     found = registry.find("sum")

@@ -30,6 +30,8 @@ _DULL = 1e-3
 _MANY = 4096
 """Plain sums of more rows than this are not trusted."""
 
+_R2_DIGITS = 1e12
+
 
 @njit(cache=True, nogil=True)
 def centre(values, nulls, offsets, pairs, is_finite):
@@ -271,6 +273,12 @@ def _moments(x, y, n):
 
 
 @njit(cache=True, nogil=True)
+def rounded_r2(value):
+    """The value to twelve decimal places. Not quite at the half: there are values that lie exactly there."""
+    return np.floor(value * _R2_DIGITS + 0.51) / _R2_DIGITS
+
+
+@njit(cache=True, nogil=True)
 def _regression(kind, n, xx, yy, xy, x_scale, y_scale):
     """The value from moments of variables that do vary."""
     if kind == SLOPE:
@@ -278,7 +286,9 @@ def _regression(kind, n, xx, yy, xy, x_scale, y_scale):
     if n == 2 and xy == xy:
         r2 = 1.0
     else:
-        r2 = (xy / xx) * (xy / yy)
+        # R^2 of whole numbers is often exactly a threshold such as 0.7. Rounded, it compares the same however it was
+        # computed, and the threshold is reached where it is reached.
+        r2 = rounded_r2((xy / xx) * (xy / yy))
         r2 = min(r2, 1.0) if r2 == r2 else r2
     return -r2 if kind == R2_SIGNED and xy < 0 else r2
 
