@@ -106,6 +106,17 @@ def test_vectorised_equals_host(
         context.__exit__(None, None, None)
 
 
+def test_a_bound_of_between_fails_whatever_the_other_bound_says() -> None:
+    """BETWEEN guards nothing: the host computes both bounds, and so do blocks."""
+    table = pa.table({"i64": pa.array([0], pa.int64())})
+    columns = Columns(table, np.array([0, 1]))
+    with analysed(["(i64 BETWEEN 1 AND (0 / i64))"], "spark") as (conditions, evaluator, source):
+        for evaluated in (host_truths, evaluate_bitmaps):
+            with pytest.raises(RexError) as caught:
+                evaluated(conditions, columns, evaluator, source)
+            assert caught.value.code == "REX404"
+
+
 class NoHost:
     """An evaluator that must not be asked."""
 

@@ -105,6 +105,15 @@ def conjunction(values: Sequence[Value]) -> Value:
     return result
 
 
+def both(values: Sequence[Value]) -> Value:
+    """Whether all are true; unlike with AND each is computed, whatever the others are."""
+    failures = None
+    for value in values:
+        failures = either(failures, value.failures)
+    found = conjunction(values)
+    return Value(found.data, found.nulls, failures)
+
+
 def disjunction(values: Sequence[Value]) -> Value:
     """OR: a later operand is reached where none before it is true."""
     result = values[0]

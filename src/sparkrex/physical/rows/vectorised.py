@@ -268,7 +268,7 @@ class Compiler:
             operands, _kind = self.aligned(operands)
         value, low, high = operands
         bounds = [self._compared("ge", value, low), self._compared("le", value, high)]
-        return self.node(BOOL, lambda block: blocks.conjunction([bound.run(block) for bound in bounds]))
+        return self.node(BOOL, lambda block: blocks.both([bound.run(block) for bound in bounds]))
 
     def _in(self, _: Call, operands: Sequence[Node]) -> Node:
         value, *options = operands
