@@ -197,6 +197,7 @@ def test_r2_of_whole_numbers_is_the_same_by_scan_and_by_index() -> None:
     start = rng.integers(0, len(y) - 61, len(length))
     found = Regression("linear_reg_r2", registry.find("linear_reg_r2").kind, short=0)  # type: ignore[union-attr]
     index = found.index((x, y), (None, None), np.array([0, len(y)]), None)
+    assert index is not None
     scanned, is_null = found.scan_many((x, y), (None, None), start, start + length)
     looked_up, _ = found.lookup(index, start, start + length)
     assert np.abs(scanned - looked_up)[~is_null].max() < 2e-12
