@@ -16,13 +16,15 @@ from tests.segments.plans import NoOrderError, random_plan
 
 from sparkrex.config import Settings
 from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator
-from sparkrex.physical.segments.build import Builder, conditions_of
+from sparkrex.physical.segments.build import Builder
 from sparkrex.physical.segments.conditions import SegmentConditions
 from sparkrex.physical.segments.execute import find_segments as execute
+from sparkrex.planner.segments.logical import Both, Leaf
 from sparkrex.planner.segments.make_logical import make_logical
 from sparkrex.source import Source
 
 if TYPE_CHECKING:
+    from sparkrex.ir.scalar import Expression
     from sparkrex.planner.segments.physical_plan import Physical
 
 LIMIT = 1_000_000
@@ -33,6 +35,25 @@ def evaluator() -> RelationEvaluator:
     return RelationEvaluator(
         DuckDbHost(Source("SELECT 1"), Dialect.get_or_raise("duckdb"), "duckdb", Settings()), ""
     )
+
+
+def conditions_of(plan: Physical) -> list[Expression]:
+    """The conditions of all leaves below, each once."""
+    found: dict[Expression, None] = {}
+
+    def visit(logical: object) -> None:
+        if isinstance(logical, Leaf) and logical.condition is not None:
+            found[logical.condition] = None
+        elif isinstance(logical, Both):
+            for part in logical.parts:
+                visit(part)
+
+    pending = [plan]
+    while pending:
+        node = pending.pop()
+        visit(node.logical)
+        pending += node.children
+    return list(found)
 
 
 def found_by(plan: Physical, example: Example) -> list[tuple[Any, ...]]:

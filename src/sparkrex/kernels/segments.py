@@ -1,4 +1,4 @@
-"""Loops over segments: window bounds, candidates, joins and closures. Rows are positions in a batch of partitions."""
+"""Loops over segments: window bounds, candidates, joins. Rows are positions in a batch of partitions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def turn_around(offsets, first_end, last_end, first_start, last_start):
 
 
 @inlined
-def _ends_from(low, high, first_end, last_end, row):
+def ends_from(low, high, first_end, last_end, row):
     """The first and last row at which a segment from this row may end; a partition's edge is up to the caller."""
     if first_end.shape[0] > 0:
         return first_end[row], last_end[row]
@@ -76,7 +76,7 @@ def starts_in(frame, start_low, start_high, end_low, end_high):
 def ends_in(frame, end_low, end_high, row):
     """The first and last end of a space's segments from this row."""
     low, high, first_end, last_end, _, _ = frame
-    first, last = _ends_from(low, high, first_end, last_end, row)
+    first, last = ends_from(low, high, first_end, last_end, row)
     return max(max(first, end_low), row), min(last, end_high)
 
 
@@ -116,7 +116,7 @@ def fits(frame, start, end, result):
     """Whether segments of one partition each are inside the window."""
     low, high, first_end, last_end, _, _ = frame
     for place in range(start.shape[0]):
-        first, last = _ends_from(low, high, first_end, last_end, start[place])
+        first, last = ends_from(low, high, first_end, last_end, start[place])
         result[place] = first <= end[place] <= last
 
 
@@ -129,7 +129,7 @@ def grown(array, length):
 
 
 @njit(cache=True, nogil=True)
-def _put_in_order(lengths, n, seen, mark):
+def put_in_order(lengths, n, seen, mark):
     """Put the first `n` lengths, all different, in order. They are those at which `seen` has this mark."""
     if n < 2:
         return
@@ -149,7 +149,7 @@ def _put_in_order(lengths, n, seen, mark):
 
 
 @njit(cache=True, nogil=True)
-def _first_from(space_of, start_of, low, space, start):
+def first_from(space_of, start_of, low, space, start):
     """The first place from `low` on whose (space, start) is not before this one; both are in order."""
     high = space_of.shape[0]
     while low < high:
@@ -194,7 +194,7 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
             stop += 1
         while right_low < n_right and right_space[right_low] < space:
             right_low += 1
-        window_first, window_last = _ends_from(low, high, first_end, last_end, start)
+        window_first, window_last = ends_from(low, high, first_end, last_end, start)
         window_first = max(window_first, end_low[space])
         window_last = min(window_last, end_high[space])
         # The ends of one start, each once: marked with the group's number, then put in order.
@@ -202,7 +202,7 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
         for item in range(left, stop):
             # What starts behind the window's end ends there too.
             reach_high = min(reach_last[item], window_last)
-            right = _first_from(right_space, right_start, right_low, space, reach_first[item])
+            right = first_from(right_space, right_start, right_low, space, reach_first[item])
             while right < n_right and right_space[right] == space and right_start[right] <= reach_high:
                 end = right_end[right]
                 if window_first <= end <= window_last and seen[end - start] != group:
@@ -216,7 +216,7 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
             spaces = grown(spaces, n + n_lengths)
             starts = grown(starts, n + n_lengths)
             ends = grown(ends, n + n_lengths)
-        _put_in_order(lengths, n_lengths, seen, group)
+        put_in_order(lengths, n_lengths, seen, group)
         for item in range(n_lengths):
             spaces[n] = space
             starts[n] = start
@@ -242,10 +242,10 @@ def join_pairs(left_space, left_start, reach_first, reach_last, right_space, rig
         space = left_space[item]
         while right_low < n_right and right_space[right_low] < space:
             right_low += 1
-        window_first, window_last = _ends_from(low, high, first_end, last_end, left_start[item])
+        window_first, window_last = ends_from(low, high, first_end, last_end, left_start[item])
         window_first = max(window_first, end_low[space])
         window_last = min(window_last, end_high[space])
-        right = _first_from(right_space, right_start, right_low, space, reach_first[item])
+        right = first_from(right_space, right_start, right_low, space, reach_first[item])
         reach_high = min(reach_last[item], window_last)
         while right < n_right and right_space[right] == space and right_start[right] <= reach_high:
             if window_first <= right_end[right] <= window_last:
@@ -259,79 +259,6 @@ def join_pairs(left_space, left_start, reach_first, reach_last, right_space, rig
                 n += 1
             right += 1
     return np.int64(n), lefts, rights
-
-
-@njit(cache=True, nogil=True)
-def close(from_space, from_start, from_end, base_space, base_start, base_end, gap, end_high, frame, most_rounds,
-          longest, most):
-    """Distinct segments that begin as one of `from` and go on by any number of base segments, `most_rounds` at most.
-
-    Both are ordered by (space, start, end). Ends are visited in order of the rounds they need, so that each is visited
-    once; -1 rounds means any number. No segment is longer than `longest` rows, the window's most.
-
-    Returns
-    -------
-    n, space, start, end : ordered; n is -1 if there would be more than `most`
-    """
-    low_rows, high_rows, first_end, last_end, _, _ = frame
-    capacity = max(from_space.shape[0], 1024)
-    spaces = np.empty(capacity, np.int64)
-    starts = np.empty(capacity, np.int64)
-    ends = np.empty(capacity, np.int64)
-    n = 0
-    seen = np.full(longest + 1, -1, np.int64)
-    queue = np.empty(longest + 1, np.int64)
-    group = np.int64(0)
-    n_base = base_space.shape[0]
-    space_low = 0
-    item = 0
-    while item < from_space.shape[0]:
-        space = from_space[item]
-        start = from_start[item]
-        _, furthest = _ends_from(low_rows, high_rows, first_end, last_end, start)
-        furthest = min(furthest, end_high[space])
-        while space_low < n_base and base_space[space_low] < space:
-            space_low += 1
-        n_queued = 0
-        while item < from_space.shape[0] and from_space[item] == space and from_start[item] == start:
-            length = from_end[item] - start
-            if from_end[item] <= furthest and seen[length] != group:
-                seen[length] = group
-                queue[n_queued] = length
-                n_queued += 1
-            item += 1
-        visited = 0
-        rounds = 0
-        while visited < n_queued and rounds != most_rounds:
-            round_end = n_queued
-            while visited < round_end:
-                meet = start + queue[visited] + gap
-                visited += 1
-                low = _first_from(base_space, base_start, space_low, space, meet)
-                while low < n_base and base_space[low] == space and base_start[low] == meet:
-                    if base_end[low] > furthest:
-                        break
-                    length = base_end[low] - start
-                    if seen[length] != group:
-                        seen[length] = group
-                        queue[n_queued] = length
-                        n_queued += 1
-                    low += 1
-            rounds += 1
-        if n + n_queued > most:
-            return np.int64(-1), spaces, starts, ends
-        if n + n_queued > spaces.shape[0]:
-            spaces = grown(spaces, n + n_queued)
-            starts = grown(starts, n + n_queued)
-            ends = grown(ends, n + n_queued)
-        _put_in_order(queue, n_queued, seen, group)
-        for place in range(n_queued):
-            spaces[n] = space
-            starts[n] = start
-            ends[n] = start + queue[place]
-            n += 1
-        group += 1
-    return np.int64(n), spaces, starts, ends
 
 
 @njit(cache=True, nogil=True)
@@ -381,239 +308,3 @@ def is_among(space, start, end, other_space, other_start, other_end, found):
         found[place] = (
             other < n_other and other_space[other] == a and other_start[other] == b and other_end[other] == c
         )
-
-
-@njit(cache=True, nogil=True)
-def shared_probes(rows, low, high, first_row, n_rows):
-    """Each probed row once, with the range of the other end that all of its probes ask for together.
-
-    A probe with an empty range is none. All rows are from `first_row` on, less than `n_rows` behind it.
-
-    Returns
-    -------
-    n, row, low, high : of the probes; place : for each given one which that is, -1 for none
-    """
-    known = np.full(n_rows, -1, np.int64)
-    place = np.empty(rows.shape[0], np.int64)
-    probed = np.empty(rows.shape[0], np.int64)
-    lows = np.empty(rows.shape[0], np.int64)
-    highs = np.empty(rows.shape[0], np.int64)
-    n = 0
-    for item in range(rows.shape[0]):
-        if low[item] > high[item]:
-            place[item] = -1
-            continue
-        found = known[rows[item] - first_row]
-        if found < 0:
-            known[rows[item] - first_row] = n
-            place[item] = n
-            probed[n] = rows[item]
-            lows[n] = low[item]
-            highs[n] = high[item]
-            n += 1
-        else:
-            place[item] = found
-            lows[found] = min(lows[found], low[item])
-            highs[found] = max(highs[found], high[item])
-    return n, probed, lows, highs, place
-
-
-@njit(cache=True, nogil=True)
-def offsets_of(space, n_spaces):
-    """Where the segments of every space begin, and where the last end; spaces ascend."""
-    offsets = np.zeros(n_spaces + 1, np.int64)
-    for item in range(space.shape[0]):
-        offsets[space[item] + 1] += 1
-    for number in range(n_spaces):
-        offsets[number + 1] += offsets[number]
-    return offsets
-
-
-@njit(cache=True, nogil=True)
-def probed_distinct(base_space, base_start, low, high, place, offsets, found_end, longest, most):
-    """Distinct [base start, found end] of what every base segment's probe found between its `low` and `high`.
-
-    The base is ordered by (space, start). Returns n, space, start, end in order; n is -1 if more than `most`.
-    """
-    capacity = max(base_space.shape[0], 1024)
-    spaces = np.empty(capacity, np.int64)
-    starts = np.empty(capacity, np.int64)
-    ends = np.empty(capacity, np.int64)
-    n = 0
-    seen = np.full(longest + 1, -1, np.int64)
-    lengths = np.empty(longest + 1, np.int64)
-    group = np.int64(0)
-    item = 0
-    n_base = base_space.shape[0]
-    while item < n_base:
-        space = base_space[item]
-        start = base_start[item]
-        n_lengths = 0
-        while item < n_base and base_space[item] == space and base_start[item] == start:
-            if place[item] >= 0:
-                for probe in range(offsets[place[item]], offsets[place[item] + 1]):
-                    end = found_end[probe]
-                    if low[item] <= end <= high[item] and seen[end - start] != group:
-                        seen[end - start] = group
-                        lengths[n_lengths] = end - start
-                        n_lengths += 1
-            item += 1
-        if n + n_lengths > most:
-            return np.int64(-1), spaces, starts, ends
-        if n + n_lengths > spaces.shape[0]:
-            spaces = grown(spaces, n + n_lengths)
-            starts = grown(starts, n + n_lengths)
-            ends = grown(ends, n + n_lengths)
-        _put_in_order(lengths, n_lengths, seen, group)
-        for place_of in range(n_lengths):
-            spaces[n] = space
-            starts[n] = start
-            ends[n] = start + lengths[place_of]
-            n += 1
-        group += 1
-    return np.int64(n), spaces, starts, ends
-
-
-@njit(cache=True, nogil=True)
-def probed_pairs(low, high, place, offsets, found, most):
-    """Every pair of a base segment and one that its probe found whose other end, `found`, is from `low` to `high`.
-
-    Returns n, places of base segments, places of found ones; n is -1 if there are more than `most`.
-    """
-    bases = np.empty(max(low.shape[0], 1024), np.int64)
-    places = np.empty(max(low.shape[0], 1024), np.int64)
-    n = 0
-    for item in range(low.shape[0]):
-        if place[item] < 0:
-            continue
-        begin = offsets[place[item]]
-        end = offsets[place[item] + 1]
-        if n + end - begin > bases.shape[0]:
-            bases = grown(bases, n + end - begin)
-            places = grown(places, n + end - begin)
-        for probe in range(begin, end):
-            if low[item] <= found[probe] <= high[item]:
-                bases[n] = item
-                places[n] = probe
-                n += 1
-        if n > most:
-            return np.int64(-1), bases, places
-    return np.int64(n), bases, places
-
-
-@njit(cache=True, nogil=True)
-def first_rows(start, furthest, far, first_row):
-    """The start rows that are not behind their furthest row, each once; `far` is set to the furthest of each."""
-    found = np.empty(start.shape[0], np.int64)
-    n = 0
-    for item in range(start.shape[0]):
-        place = start[item] - first_row
-        if start[item] <= furthest[item]:
-            if far[place] < 0:
-                found[n] = start[item]
-                n += 1
-            far[place] = max(far[place], furthest[item])
-    return found[:n]
-
-
-@njit(cache=True, nogil=True)
-def next_rows(rows, far, known, first_row, offsets, step_ends, gap):
-    """The rows at which one step more arrives, if it may go further from there than was known.
-
-    `far` is how far one may go from a row, by where one came from.
-    """
-    found = np.empty(1024, np.int64)
-    n = 0
-    for item in range(rows.shape[0]):
-        row = rows[item]
-        limit = far[row - first_row]
-        number = known[row - first_row]
-        for step in range(offsets[number], offsets[number + 1]):
-            target = step_ends[step] + gap
-            if target <= limit and far[target - first_row] < limit:
-                far[target - first_row] = limit
-                if n >= found.shape[0]:
-                    found = grown(found, n + 1)
-                found[n] = target
-                n += 1
-    return found[:n]
-
-
-@njit(cache=True, nogil=True)
-def new_rows(rows, known, first_row, number):
-    """Of some rows those not yet known, each once; they become known by numbers from `number` on."""
-    found = np.empty(rows.shape[0], np.int64)
-    n = 0
-    for item in range(rows.shape[0]):
-        if known[rows[item] - first_row] < 0:
-            known[rows[item] - first_row] = number + n
-            found[n] = rows[item]
-            n += 1
-    return found[:n]
-
-
-@njit(cache=True, nogil=True)
-def reached_ends(start, furthest, known, first_row, offsets, step_ends, gap, minimum, maximum, longest, most):
-    """Where `minimum` to `maximum` (-1: any number of) steps from each start end, up to `furthest`.
-
-    The steps from a row are those of its number in `known`, by `offsets`; ends of a step's iteration, and the next one
-    begins `gap` rows behind.
-
-    Returns
-    -------
-    n, place of the start, end : ordered; n is -1 if there would be more than `most`
-    """
-    places = np.empty(max(start.shape[0], 1024), np.int64)
-    ends = np.empty(max(start.shape[0], 1024), np.int64)
-    n = 0
-    result = np.full(longest + 1, -1, np.int64)
-    stamps = np.full(longest + 1, -1, np.int64)
-    latest = np.empty(longest + 1, np.int64)
-    following = np.empty(longest + 1, np.int64)
-    lengths = np.empty(longest + 1, np.int64)
-    stamp = np.int64(0)
-    for place in range(start.shape[0]):
-        begin = start[place]
-        if begin > furthest[place]:
-            continue
-        # Rows are told by how far they are from the start; `latest` are the ends of the round before.
-        n_latest = 1
-        latest[0] = -gap
-        rounds = 0
-        n_found = 0
-        while n_latest > 0 and rounds != maximum:
-            rounds += 1
-            stamp += 1
-            n_following = 0
-            for item in range(n_latest):
-                row = begin + latest[item] + gap
-                if row > furthest[place]:
-                    continue
-                number = known[row - first_row]
-                for step in range(offsets[number], offsets[number + 1]):
-                    end = step_ends[step]
-                    length = end - begin
-                    if end > furthest[place] or stamps[length] == stamp:
-                        continue
-                    stamps[length] = stamp
-                    if rounds >= minimum:
-                        if result[length] == place:
-                            continue
-                        result[length] = place
-                        lengths[n_found] = length
-                        n_found += 1
-                    following[n_following] = length
-                    n_following += 1
-            latest, following = following, latest
-            n_latest = n_following
-        if n + n_found > most:
-            return np.int64(-1), places, ends
-        if n + n_found > places.shape[0]:
-            places = grown(places, n + n_found)
-            ends = grown(ends, n + n_found)
-        _put_in_order(lengths, n_found, result, place)
-        for item in range(n_found):
-            places[n] = place
-            ends[n] = begin + lengths[item]
-            n += 1
-    return np.int64(n), places, ends

@@ -20,7 +20,6 @@ from sparkrex.planner.segments.logical import Both, Concat, Leaf, Repeat
 from sparkrex.planner.segments.physical_plan import Op, Physical
 
 if TYPE_CHECKING:
-    from sparkrex.ir.scalar import Expression
     from sparkrex.physical.segments.conditions import Condition, SegmentConditions
     from sparkrex.physical.segments.contract import Operator
     from sparkrex.physical.segments.series import Series
@@ -97,22 +96,3 @@ class Builder:
         return Condition(
             self.conditions, number, frozenset(leaf.variables), leaf.windows, uses_index, str(leaf.condition)
         )
-
-
-def conditions_of(plan: Physical) -> list[Expression]:
-    """The conditions of all leaves below, each once."""
-    found: dict[Expression, None] = {}
-
-    def visit(logical: object) -> None:
-        if isinstance(logical, Leaf) and logical.condition is not None:
-            found[logical.condition] = None
-        elif isinstance(logical, Both):
-            for part in logical.parts:
-                visit(part)
-
-    pending = [plan]
-    while pending:
-        node = pending.pop()
-        visit(node.logical)
-        pending += node.children
-    return list(found)

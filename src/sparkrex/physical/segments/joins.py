@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.kernels.segments import (
-    join_distinct,
-    join_pairs,
-    offsets_of,
-    probed_distinct,
-    probed_pairs,
-    same_segments,
-)
+from sparkrex.kernels.segment_probes import offsets_of, probed_distinct, probed_pairs
+from sparkrex.kernels.segments import join_distinct, join_pairs, same_segments
 from sparkrex.physical.segments.arrays import (
     TooManySegmentsError,
     distinct,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sparkrex.kernels.segments import shared_probes
+from sparkrex.kernels.segment_probes import shared_probes
 from sparkrex.physical.segments.arrays import taken
 
 if TYPE_CHECKING:

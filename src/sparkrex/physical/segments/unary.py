@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.kernels.segments import (
-    close,
-    first_rows,
-    is_among,
-    new_rows,
-    next_rows,
-    offsets_of,
-    reached_ends,
-)
+from sparkrex.kernels.segment_closures import close, first_rows, new_rows, next_rows, reached_ends
+from sparkrex.kernels.segment_probes import offsets_of
+from sparkrex.kernels.segments import is_among
 from sparkrex.physical.segments.arrays import (
     TooManySegmentsError,
     distinct,
