@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.segments import afa
 from benchmarks.segments.afa import NO_REGISTER, OWN_START, REGISTERS, Chain, Data
-from benchmarks.segments.prepare import pairs
+from benchmarks.segments.prepare import Found
 from sparkrex.aggregates.contract import NOTHING_NULL
 from sparkrex.aggregates.registry import find
 from sparkrex.columns.values import floats_of, plain
@@ -150,7 +150,6 @@ class Automaton:
 
     def __post_init__(self) -> None:
         table = self.prepared.columns.table
-        self.values = np.ascontiguousarray(floats_of(plain(table.column(_VALUES.get(self.name, "price")))))
         self.codes = np.zeros(0, np.int64)
         if self.name.startswith("OpenCEP"):
             self.codes = np.array([name == _SYMBOL for name in table.column("ticker").to_pylist()], np.int64)
@@ -158,8 +157,8 @@ class Automaton:
         found = _chains(self.name, self.parameters, self.is_nested) if is_chain else []
         self.chains = tuple(map(_chain, found))
 
-    def run(self) -> tuple[NDArray[np.int64], int]:
-        """Indexes, windows, matches; and how many conditions were tested."""
+    def run(self) -> Found:
+        """Indexes, windows, matches."""
         old = self.prepared.series
         series = Series(old.columns, old.offsets)
         first_ends, last_ends, _, _ = series.bounds(self.prepared.logical.windows)
@@ -179,29 +178,31 @@ class Automaton:
             case _:
                 inside = self.chains[1:] or self.chains  # Numba wants the type of what it will not read
                 found = afa.match_chain(self.chains[0], inside, first_ends, last_ends, reach, data, counter)
-        return pairs(found[:, 0], found[:, 1]), int(counter[0])
+        return Found(found[:, 0], found[:, 1], int(counter[0]))
 
     def _data(self, series: Series, longest: int) -> Data:
-        times, changes = np.zeros(0), np.zeros(len(self.values), np.int64)
+        column = self.prepared.columns.table.column(_VALUES.get(self.name, "price"))
+        values = np.ascontiguousarray(floats_of(plain(column)))
+        times, changes = np.zeros(0), np.zeros(len(values), np.int64)
         sums, statistics, ties = np.zeros((0, 10)), np.zeros((0, 1), np.int32), np.zeros((0, 1), np.int32)
         outliers, net = np.zeros(0), np.zeros(0, np.int64)
         if self.name in _REGRESSIONS:
             stamps = series.columns["tstamp"].values
             if self.shares:
-                index = _index("linear_reg_r2_signed", (stamps, self.values), series, longest)
+                index = _index("linear_reg_r2_signed", (stamps, values), series, longest)
                 sums, changes = index.sums, index.changes[1]
             else:
-                next_changes(self.values, NOTHING_NULL, series.offsets, changes)
+                next_changes(values, NOTHING_NULL, series.offsets, changes)
             times = (stamps - stamps[0]).astype(np.float64)
         if self.name == "cld_wave" and self.shares:
-            table = _index("mann_kendall_test", (self.values,), series, longest)
+            table = _index("mann_kendall_test", (values,), series, longest)
             statistics, ties = table.statistics, table.ties
         if self.name == "outlier":
-            scores, is_null = _index("zscore_outlier", (self.values,), series, longest, self.parameters["context"])
+            scores, is_null = _index("zscore_outlier", (values,), series, longest, self.parameters["context"])
             outliers = np.where(is_null, np.nan, scores)
         if self.name == "AFA_Q1" and self.shares:
-            net, _ = _index("equal_up_down_ticks", (self.values,), series, longest)
-        return Data(times, self.values, self.codes, changes, sums, statistics, ties, outliers, net, np.full(7, -1.0))
+            net, _ = _index("equal_up_down_ticks", (values,), series, longest)
+        return Data(times, values, self.codes, changes, sums, statistics, ties, outliers, net, np.full(7, -1.0))
 
 
 def _index(name: str, columns: tuple[NDArray[Any], ...], series: Series, longest: int, *constants: int) -> Any:

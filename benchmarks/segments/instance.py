@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.segments.automata import NESTED, Automaton
-from benchmarks.segments.prepare import Prepared, prepare
+from benchmarks.segments.prepare import Found, Prepared, prepare
 from benchmarks.segments.timing import LONG, TimeOutError, once, time_limit, typical
 from sparkrex.physical.segments.arrays import TooManySegmentsError
 from sparkrex.planner.segments.logical import Neither, parts
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchmarks.segments.templates import Parameters, Template
     from sparkrex.planner.segments.logical import Logical
 
-    Run = Callable[[], tuple[NDArray[np.int64], int]]
+    Run = Callable[[], Found]
 
 PROBES = frozenset({
     Op.LEFT_PROBE_CONCAT, Op.RIGHT_PROBE_CONCAT, Op.LEFT_PROBE_AND, Op.RIGHT_PROBE_AND, Op.PROBE_NOT, Op.FILTER,
@@ -74,17 +74,18 @@ class Measuring:
         """Seconds, or None after a time-out; compares the answer and notes conditions tested."""
         try:
             with time_limit(limit or self.limit):
-                (found, evaluations), seconds = once(run)
+                found, seconds = once(run)
         except (TimeOutError, TooManySegmentsError):
             return None
         if is_repeated and seconds < LONG:
             seconds = typical(run)  # without the first, which may have compiled something
         self.check(name, found)
-        self.instance.evaluations[name] = evaluations
+        self.instance.evaluations[name] = found.n_tested
         return seconds
 
-    def check(self, name: str, found: NDArray[np.int64]) -> None:
+    def check(self, name: str, answer: Found) -> None:
         """Compare with the answer of whoever came first."""
+        found = answer.pairs()
         if self.answer is None:
             self.answer = found
             self.instance.n_matches = len(found)
@@ -155,7 +156,7 @@ class Measuring:
         name, parameters = self.instance.template, self.instance.parameters
 
         def trex(without: frozenset[Op]) -> Run:
-            def run() -> tuple[NDArray[np.int64], int]:
+            def run() -> Found:
                 self.prepared.fresh()
                 try:
                     plan = self.prepared.optimized(without=without)

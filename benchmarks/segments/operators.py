@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.segments.prepare import LIMIT_SEGMENTS, Prepared, pairs, prepare
+from benchmarks.segments.prepare import LIMIT_SEGMENTS, Found, Prepared, prepare
 from benchmarks.segments.templates import clause
 from benchmarks.segments.timing import typical
 from sparkrex.physical.segments.build import Builder
@@ -86,7 +86,7 @@ def _curve(
         answers = []
         for name, planner in operators.items():
             run = partial(_find, prepared, _plan(prepared, planner), n_first)
-            answers.append(run())
+            answers.append(run().pairs())
             seconds[name].append(typical(run))
         is_wrong |= not np.array_equal(answers[0], answers[1])
         prepared.host.close()
@@ -99,10 +99,10 @@ def _plan(prepared: Prepared, name: str) -> Physical:
     return plan_by_rule(prepared.logical, name)
 
 
-def _find(prepared: Prepared, plan: Physical, n_first: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _find(prepared: Prepared, plan: Physical, n_first: int) -> Found:
     """The plan over the first so many rows of every series, to any last row."""
     prepared.fresh()
     operator = Builder(prepared.series, prepared.conditions, LIMIT_SEGMENTS).build(plan)
     first, last = prepared.series.offsets[:-1], prepared.series.offsets[1:] - 1
     found = operator.find(Spaces(first, np.minimum(first + n_first - 1, last), first, last))
-    return pairs(found.start, found.end)
+    return Found(found.start, found.end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from sparkrex.ir.scalar import ColumnAt
 from sparkrex.physical.contract import Columns
 from sparkrex.physical.segments.arrays import together
 from sparkrex.physical.segments.build import Builder
-from sparkrex.physical.segments.conditions import Condition, SegmentConditions
 from sparkrex.physical.segments.execute import find_segments
 from sparkrex.physical.segments.leaves import Generator
 from sparkrex.physical.segments.series import Series
@@ -31,13 +30,26 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from sparkrex.physical.segments.conditions import SegmentConditions
     from sparkrex.physical.segments.contract import Operator
-    from sparkrex.planner.segments.logical import Leaf, Logical
+    from sparkrex.planner.segments.logical import Logical
     from sparkrex.planner.segments.physical_plan import Op, Physical
 
 LIMIT_SEGMENTS = 30_000_000
 """More in one operator counts as a time-out: about a gigabyte."""
 PAIR = np.int64(1) << np.int64(32)
+
+
+class Found(NamedTuple):
+    """Matches, in any order, and how many conditions were tested to find them."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    n_tested: int = 0
+
+    def pairs(self) -> NDArray[np.int64]:
+        """Distinct (start, end) in order, a number each: to compare answers, outside of what is timed."""
+        return np.unique(self.start * PAIR + self.end)
 
 
 @dataclass(eq=False)
@@ -60,35 +72,23 @@ class Prepared:
         """Sampled statistics and the costs that follow."""
         weights = shipped_weights()
         return CostModel(
-            self.logical, collect(self.logical, self.series, self._condition, weights, sample_series), weights
+            self.logical, collect(self.logical, self.series, self.conditions, weights, sample_series), weights
         )
 
     def optimized(self, sample_series: int = 5, without: frozenset[Op] = frozenset()) -> Physical:
         """The optimizer's plan."""
         return optimize(self.model(sample_series), without)
 
-    def _condition(self, leaf: Leaf, uses_index: bool) -> Condition:
-        assert leaf.condition is not None  # asked for those only
-        number = self.conditions.number_of(leaf.condition)
-        return Condition(
-            self.conditions, number, frozenset(leaf.variables), leaf.windows, uses_index, str(leaf.condition)
-        )
-
-    def run(self, plan: Physical) -> tuple[NDArray[np.int64], int]:
-        """The matches of a plan as sorted pairs of rows in one number each, and how many conditions it tested."""
+    def run(self, plan: Physical) -> Found:
+        """The matches of a plan."""
         self.fresh()
         return self.run_on(plan)
 
-    def run_on(self, plan: Physical) -> tuple[NDArray[np.int64], int]:
+    def run_on(self, plan: Physical) -> Found:
         """The same with the windows' bounds and columns that planning left, as the engine does."""
         operator = Builder(self.series, self.conditions, LIMIT_SEGMENTS).build(plan)
         found = together(list(find_segments(operator, self.series, self.logical.windows)))
-        return pairs(found.start, found.end), n_tested(operator)
-
-
-def pairs(start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Distinct (start, end) in order, a number each."""
-    return np.unique(start * PAIR + end)
+        return Found(found.start, found.end, n_tested(operator))
 
 
 def n_tested(operator: Operator) -> int:

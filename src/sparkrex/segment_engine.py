@@ -23,7 +23,7 @@ from sparkrex.physical.segments.arguments import (
 )
 from sparkrex.physical.segments.arrays import TooManySegmentsError, no_segments, together
 from sparkrex.physical.segments.build import Builder
-from sparkrex.physical.segments.conditions import Condition, SegmentConditions
+from sparkrex.physical.segments.conditions import SegmentConditions
 from sparkrex.physical.segments.execute import find_segments
 from sparkrex.physical.segments.mapped_reader import MappedReader
 from sparkrex.physical.segments.mappings import check_conditions, find_mappings, variables_of
@@ -227,13 +227,7 @@ def plan_search(
     leaves = [leaf for leaf in _leaves(logical) if leaf.condition is not None]
     expressions = list(dict.fromkeys(leaf.condition for leaf in leaves if leaf.condition is not None))
     conditions = SegmentConditions(expressions, series, columns, evaluator, search.source)
-
-    def condition_of(leaf: Leaf, uses_index: bool) -> Condition:
-        assert leaf.condition is not None  # asked for those only
-        number = conditions.number_of(leaf.condition)
-        return Condition(conditions, number, frozenset(leaf.variables), leaf.windows, uses_index, str(leaf.condition))
-
-    statistics = collect(logical, series, condition_of, shipped_weights(), settings.sample_series)
+    statistics = collect(logical, series, conditions, shipped_weights(), settings.sample_series)
     plan = make_plan(logical, statistics, settings.planner or "optimizer")
     return Planned(search, rewritten.steps, logical, plan, series, conditions)
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.segments.automata import NESTED, Automaton
 from benchmarks.segments.data import load
 from benchmarks.segments.instance import ndcg, random_ndcg
-from benchmarks.segments.prepare import prepare
+from benchmarks.segments.prepare import Found, prepare
 from benchmarks.segments.templates import TEMPLATES
 from benchmarks.trex import main
 
@@ -40,12 +40,12 @@ def test_automata_find_what_plans_find(name: str) -> None:
     parameters = template.instances[0]
     prepared = prepare(template.clause(parameters), load(template.data, None, 3))
     try:
-        found, _ = prepared.run(prepared.optimized())
+        found = prepared.run(prepared.optimized()).pairs()
         for is_nested in (False, True) if name in NESTED else (False,):
             for shares in (True, False):
-                other, n_tested = Automaton(name, parameters, prepared, is_nested, shares).run()
-                assert np.array_equal(found, other)
-                assert n_tested > 0
+                other = Automaton(name, parameters, prepared, is_nested, shares).run()
+                assert np.array_equal(found, other.pairs())
+                assert other.n_tested > 0
         assert len(found) > 0
     finally:
         prepared.host.close()
@@ -54,9 +54,9 @@ def test_automata_find_what_plans_find(name: str) -> None:
 def test_a_wrong_answer_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right = Automaton.run
 
-    def wrong(self: Automaton) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], int]:
-        found, n_tested = right(self)
-        return found[1:], n_tested
+    def wrong(self: Automaton) -> Found:
+        found = right(self)
+        return found._replace(start=found.start[1:], end=found.end[1:])
 
     monkeypatch.setattr(Automaton, "run", wrong)
     options = ["--quick", "--data", str(tmp_path), "--series", "2", "--templates", "outlier", "--parts", "executors"]

@@ -17,7 +17,7 @@ from tests.segments.test_plans import evaluator, found_by
 
 from sparkrex.aggregates.registry import names
 from sparkrex.ir.segment_pattern import Window
-from sparkrex.physical.segments.conditions import Condition, SegmentConditions
+from sparkrex.physical.segments.conditions import SegmentConditions
 from sparkrex.physical.segments.series import Column, Series
 from sparkrex.planner.segments.cardinality import Cardinalities, expected_distinct
 from sparkrex.planner.segments.cost import CostModel
@@ -402,25 +402,22 @@ def _sampled(example: Example, logical: Logical) -> Statistics:
     leaves = [leaf for leaf in leaves_of(logical) if leaf.condition is not None]
     expressions = list(dict.fromkeys(leaf.condition for leaf in leaves if leaf.condition is not None))
     conditions = SegmentConditions(expressions, series, columns, evaluator(), example.search.source)
-
-    def condition_of(leaf: Leaf, uses_index: bool) -> Condition:
-        assert leaf.condition is not None
-        number = conditions.number_of(leaf.condition)
-        return Condition(conditions, number, frozenset(leaf.variables), leaf.windows, uses_index, "")
-
-    return collect(logical, series, condition_of, shipped_weights())
+    return collect(logical, series, conditions, shipped_weights())
 
 
 # Statistics and weights
 
 
 class _Rising:
-    """Holds where x is higher at the end than at the start."""
+    """The condition of every leaf: x is higher at the end than at the start."""
 
     def __init__(self, values: NDArray[np.float64]) -> None:
         self.values = values
 
     end_test = None
+
+    def of(self, leaf: Leaf, *, uses_index: bool) -> _Rising:
+        return self
 
     def holds(self, start: NDArray[np.int64], end: NDArray[np.int64], bindings: dict[str, Any]) -> NDArray[np.bool_]:
         assert (start <= end).all()
@@ -436,8 +433,8 @@ def test_sampled_statistics() -> None:
     times = 3 * np.concatenate([np.arange(size) for size in sizes]).astype(np.int64)
     series = Series({"x": Column(values, None), "t": Column(times, None)}, offsets)
     leaf = _leaf("S", _above("S", "S"), Window("t", 6, 30))
-    statistics = collect(leaf, series, lambda *_: _Rising(values), shipped_weights())
-    assert statistics == collect(leaf, series, lambda *_: _Rising(values), shipped_weights())
+    statistics = collect(leaf, series, _Rising(values), shipped_weights())
+    assert statistics == collect(leaf, series, _Rising(values), shipped_weights())
     assert statistics.steps == {"t": 3.0}
     assert statistics.n_series * statistics.n_rows == pytest.approx(n, rel=0.01)
     # P(X > Y + 1) of two standard normal numbers
@@ -463,7 +460,7 @@ def test_conditions_on_one_segment_are_looked_at_together() -> None:
 
 def test_nothing_to_sample() -> None:
     empty = Series({"x": Column(np.empty(0), None)}, np.array([0], np.int64))
-    statistics = collect(UP, empty, lambda *_: _Rising(np.empty(0)), shipped_weights())
+    statistics = collect(UP, empty, _Rising(np.empty(0)), shipped_weights())
     assert make_plan(UP, statistics).physical.op in (Op.SCAN, Op.INDEX)
 
 

@@ -5,7 +5,7 @@ Tests of both ends, rows tested once, Kleene closures from given starts, tables 
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +48,7 @@ def made(expression: Expression, seed: int, kind: str) -> tuple[Series, Conditio
     series = Series({"t": Column(steps, None)}, OFFSETS)
     host: Any = None  # nothing here is asked of a host
     conditions = SegmentConditions([expression], series, Columns(table, OFFSETS), host, Source(""))
-    return series, Condition(conditions, 0, frozenset({"S"}), (), False, "")
+    return series, Condition(conditions, 0, frozenset({"S"}), (), False)
 
 
 def spaces_at_random(seed: int, n: int = 25) -> Spaces:
@@ -108,6 +108,26 @@ def test_ends_are_compared_with_each_other() -> None:
             assert as_tuples(found) == as_tuples(expected)
 
 
+@pytest.mark.parametrize("n_rows", [2, 7])
+def test_segments_of_one_length_over_many_rows(n_rows: int) -> None:
+    x = np.random.default_rng(8).integers(-2, 3, 60_000).astype(np.float64)
+    series = Series({}, np.array([0, 1000, 2025, 60_000]))
+    host: Any = None
+    expression = call("ge", VALUES["last / first"], 0)
+    columns = Columns(pa.table({"x": x}), series.offsets)
+    conditions = SegmentConditions([expression], series, columns, host, Source(""))
+    condition = Condition(conditions, 0, frozenset("S"), (), False)
+    generator = Generator("", series, (rows_window(n_rows, n_rows),), condition, (), LIMIT)
+    first_rows, last_rows = series.offsets[:-1], series.offsets[1:] - 1
+    found = generator.find(Spaces(first_rows, last_rows, first_rows, last_rows))
+    start = np.concatenate([np.arange(a, b - n_rows + 1) for a, b in pairwise(series.offsets.tolist())])
+    with np.errstate(all="ignore"):
+        holds = (x[start] != 0) & (x[start + n_rows - 1] / x[start] >= 0)
+    np.testing.assert_array_equal(found.start, start[holds])
+    np.testing.assert_array_equal(found.end, found.start + n_rows - 1)
+    assert generator.n_tested == len(start)
+
+
 def test_blocks_of_ends_save_comparisons() -> None:
     _, condition = made(call("gt", VALUES["last - first"], 1000), 5, "doubles")
     series = condition.conditions.series
@@ -125,7 +145,7 @@ def test_columns_that_doubles_do_not_order_are_left_to_the_compiled_condition(va
     host: Any = None
     expression = call("gt", LAST, FIRST)
     conditions = SegmentConditions([expression], series, Columns(table, series.offsets), host, Source(""))
-    assert Condition(conditions, 0, frozenset({"S"}), (), False, "").end_test is None
+    assert Condition(conditions, 0, frozenset({"S"}), (), False).end_test is None
 
 
 def test_rows_are_tested_once() -> None:

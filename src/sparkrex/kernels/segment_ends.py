@@ -21,6 +21,8 @@ NOT_ORDERED, SMALL, LARGE = range(3)
 """Whether a condition that holds for some value at the end holds for all smaller ones, all larger ones, or neither."""
 FEW = 2
 """More ends than these and one are tested by blocks."""
+TOGETHER = 1024
+"""Segments of one length that are tested in one loop without branches."""
 
 
 @inlined
@@ -65,6 +67,43 @@ def wanted_end(form, comparison, first, is_last_positive):
     return SMALL + LARGE - wants if falls else wants
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def ends_hold(form, comparison, threshold, firsts, lasts, values, holds):
+    """Whether the condition holds for each pair of values; `values` is room for what is compared.
+
+    The same as `end_holds`, but the loops are without branches, and do several pairs at once.
+    """
+    n = firsts.shape[0]
+    if form == LAST_MINUS_FIRST:
+        for place in range(n):
+            values[place] = lasts[place] - firsts[place]
+    elif form == FIRST_MINUS_LAST:
+        for place in range(n):
+            values[place] = firsts[place] - lasts[place]
+    elif form == LAST_OVER_FIRST:
+        for place in range(n):
+            values[place] = lasts[place] / firsts[place] if firsts[place] != 0.0 else np.nan
+    elif form == FIRST_OVER_LAST:
+        for place in range(n):
+            values[place] = firsts[place] / lasts[place] if lasts[place] != 0.0 else np.nan
+    elif form == LAST_ALONE:
+        values[:n] = lasts
+    else:
+        values[:n] = firsts
+    if comparison == LESS:
+        for place in range(n):
+            holds[place] = values[place] < threshold
+    elif comparison == AT_MOST:
+        for place in range(n):
+            holds[place] = values[place] <= threshold
+    elif comparison == GREATER:
+        for place in range(n):
+            holds[place] = values[place] > threshold
+    else:
+        for place in range(n):
+            holds[place] = values[place] >= threshold
+
+
 @njit(cache=True, nogil=True)
 def block_extremes(values, shift, smallest, largest):
     """The least and the greatest value of every block of 2^shift rows."""
@@ -96,21 +135,31 @@ def end_segments(start_low, start_high, end_low, end_high, frame, test, firsts, 
     is_fixed = first_end.shape[0] == 0 and fewest == most
     room = spaces.shape[0]
     tested = 0
+    n_together = TOGETHER if is_fixed else 0
+    values = np.empty(n_together, np.float64)
+    holds = np.empty(n_together, np.bool_)
+    hits = np.empty(n_together, np.int64)
     while space < start_low.shape[0]:
         if end_low[space] <= end_high[space]:
             low, high = starts_in(frame, start_low[space], start_high[space], end_low[space], end_high[space])
             low = max(low, start)
-            if is_fixed:
-                for row in range(low, high + 1):
-                    if n >= room:
-                        return n, space, row, tested
-                    tested += 1
-                    if end_holds(form, comparison, threshold, firsts[row], lasts[row + fewest - 1]):
-                        spaces[n] = space
-                        starts[n] = row
-                        ends[n] = row + fewest - 1
-                        n += 1
-                low = high + 1
+            while is_fixed and low <= high:
+                after = min(low + TOGETHER, high + 1)
+                to = low + fewest - 1
+                ends_hold(form, comparison, threshold, firsts[low:after], lasts[to : to + after - low], values, holds)
+                n_hits = 0
+                for place in range(after - low):
+                    hits[n_hits] = place
+                    n_hits += holds[place]
+                if n + n_hits > room:
+                    return n, space, low, tested
+                tested += after - low
+                for place in range(n_hits):
+                    spaces[n] = space
+                    starts[n] = low + hits[place]
+                    ends[n] = to + hits[place]
+                    n += 1
+                low = after
             for row in range(low, high + 1):
                 begin, end = ends_in(frame, end_low[space], end_high[space], row)
                 if n + end - begin >= room:

@@ -7,6 +7,9 @@ import numpy as np
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.segments import grown, put_in_order
 
+AT_ONCE = 1 << 22
+"""Segments for which there is room from the beginning."""
+
 
 @njit(cache=True, nogil=True)
 def shared_probes(rows, low, high, first_row, n_rows):
@@ -60,7 +63,12 @@ def probed_distinct(base_space, base_start, low, high, place, offsets, found_end
 
     The base is ordered by (space, start). Returns n, space, start, end in order; n is -1 if more than `most`.
     """
-    capacity = max(base_space.shape[0], 1024)
+    # Mostly few probes find the same: room for all they found, if that is not very much, need not grow.
+    capacity = np.int64(0)
+    for item in range(base_space.shape[0]):
+        if place[item] >= 0:
+            capacity += offsets[place[item] + 1] - offsets[place[item]]
+    capacity = min(capacity, max(base_space.shape[0], AT_ONCE))
     spaces = np.empty(capacity, np.int64)
     starts = np.empty(capacity, np.int64)
     ends = np.empty(capacity, np.int64)
@@ -73,6 +81,29 @@ def probed_distinct(base_space, base_start, low, high, place, offsets, found_end
     while item < n_base:
         space = base_space[item]
         start = base_start[item]
+        is_alone = item + 1 == n_base or base_space[item + 1] != space or base_start[item + 1] != start
+        if is_alone:
+            # What one probe found is in order.
+            if place[item] >= 0:
+                begin, stop = offsets[place[item]], offsets[place[item] + 1]
+                nearest, furthest = low[item], high[item]
+                if n + stop - begin > spaces.shape[0]:
+                    spaces = grown(spaces, n + stop - begin)
+                    starts = grown(starts, n + stop - begin)
+                    ends = grown(ends, n + stop - begin)
+                before = np.int64(-1)
+                for probe in range(begin, stop):
+                    end = found_end[probe]
+                    if nearest <= end <= furthest and end != before:
+                        spaces[n] = space
+                        starts[n] = start
+                        ends[n] = end
+                        n += 1
+                        before = end
+                if n > most:
+                    return np.int64(-1), spaces, starts, ends
+            item += 1
+            continue
         n_lengths = 0
         while item < n_base and base_space[item] == space and base_start[item] == start:
             if place[item] >= 0:

@@ -29,11 +29,13 @@ def step_ends(start, nearest, furthest, pattern, tests, firsts, lasts, truth, fi
     zero = np.int64(0)
     one = np.int64(1)
     while place < start.shape[0]:
-        if n + furthest[place] - start[place] > room:
+        row = start[place]
+        near = nearest[place]
+        far = furthest[place]
+        if n + far - row > room:
             return n, place
         active = begins
-        row = start[place]
-        while row < furthest[place]:
+        while row < far:
             for test in range(forms.shape[0]):
                 if active & tested_by[test]:
                     known = truth[test, row - first_row]
@@ -47,7 +49,7 @@ def step_ends(start, nearest, furthest, pattern, tests, firsts, lasts, truth, fi
             if active == 0:
                 break
             row += 1
-            if active & finishes and row >= nearest[place]:
+            if active & finishes and row >= near:
                 places[n] = place
                 ends[n] = row
                 n += 1

@@ -23,6 +23,14 @@ class TooManySegmentsError(Exception):
     """A node of the plan has more segments than the limit."""
 
 
+def roomier(arrays: list[NDArray[np.int64]], n: int) -> list[NDArray[np.int64]]:
+    """Four times the room, with the first `n` of each array."""
+    larger = [np.empty(4 * len(array), np.int64) for array in arrays]
+    for new, array in zip(larger, arrays, strict=True):
+        new[:n] = array[:n]
+    return larger
+
+
 def no_segments(variables: Iterable[str] = ()) -> Segments:
     """None at all."""
     nothing = np.empty(0, np.int64)

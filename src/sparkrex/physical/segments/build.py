@@ -20,7 +20,7 @@ from sparkrex.planner.segments.logical import Both, Concat, Leaf, Repeat
 from sparkrex.planner.segments.physical_plan import Op, Physical
 
 if TYPE_CHECKING:
-    from sparkrex.physical.segments.conditions import Condition, SegmentConditions
+    from sparkrex.physical.segments.conditions import SegmentConditions
     from sparkrex.physical.segments.contract import Operator
     from sparkrex.physical.segments.series import Series
 
@@ -52,7 +52,8 @@ class Builder:
         logical, name = plan.logical, plan.op.value
         if plan.op in (Op.WINDOW, Op.SCAN, Op.INDEX):
             assert isinstance(logical, Leaf)  # the planner's choice
-            condition = self._condition(logical, uses_index=plan.op is Op.INDEX)
+            is_tested = logical.condition is not None
+            condition = self.conditions.of(logical, uses_index=plan.op is Op.INDEX) if is_tested else None
             gives = tuple(variable for variable in logical.variables if variable in logical.gives)
             return Generator(name, self.series, logical.windows, condition, gives, self.limit)
         children = tuple(self.build(child) for child in plan.children)
@@ -64,7 +65,7 @@ class Builder:
             return Filter(
                 name, self.series, tuple(dict.fromkeys((*logical.windows, *leaf.windows))), (children[0],),
                 logical.gives, self.limit,
-                self._condition(leaf, uses_index=False), binds,
+                None if leaf.condition is None else self.conditions.of(leaf, uses_index=False), binds,
             )
         if plan.op in (Op.MATERIALIZE_NOT, Op.PROBE_NOT):
             kind = MaterializeNot if plan.op is Op.MATERIALIZE_NOT else ProbeNot
@@ -86,13 +87,3 @@ class Builder:
             )
         gap = 0 if not isinstance(logical, Concat) or logical.shares[0] else 1
         return JOINS[plan.op](*common, pair, needs, logical.gives, self.limit, gap)
-
-    def _condition(self, leaf: Leaf, *, uses_index: bool) -> Condition | None:
-        from sparkrex.physical.segments.conditions import Condition
-
-        if leaf.condition is None:
-            return None
-        number = self.conditions.number_of(leaf.condition)
-        return Condition(
-            self.conditions, number, frozenset(leaf.variables), leaf.windows, uses_index, str(leaf.condition)
-        )

@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 
     from sparkrex.aggregates.contract import SegmentAggregate
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.ir.render import Leaf
+    from sparkrex.ir.render import Leaf as LeafExpression
     from sparkrex.ir.segment_pattern import Window
     from sparkrex.physical.contract import Columns
     from sparkrex.physical.segments.contract import Binding
     from sparkrex.physical.segments.series import Series
+    from sparkrex.planner.segments.logical import Leaf
     from sparkrex.source import Source
 
 _LONG = Kind("int", 64)
@@ -111,7 +112,6 @@ class Condition:
     own: frozenset[str]
     windows: tuple[Window, ...]
     uses_index: bool
-    text: str
 
     def holds(
         self, start: NDArray[np.int64], end: NDArray[np.int64], bindings: dict[str, Binding]
@@ -159,7 +159,7 @@ class Condition:
         return known[self.number]
 
     def __str__(self) -> str:
-        return self.text
+        return str(self.conditions.expressions[self.number])
 
 
 class SegmentConditions(VectorisedBatch):
@@ -170,10 +170,11 @@ class SegmentConditions(VectorisedBatch):
     ) -> None:
         self.series = series
         self.expressions = expressions
+        self._number_of = {expression: number for number, expression in enumerate(expressions)}
         super().__init__(expressions, columns, evaluator, 1)
         self.by_host = [expression for number, expression in enumerate(expressions) if number not in self.nodes]
         for expression in self.by_host:
-            self.nodes[self.number_of(expression)] = self._hosted(expression, source)
+            self.nodes[self._number_of[expression]] = self._hosted(expression, source)
         self.leaves = self._leaves(set(range(len(self.compiler.leaves))))
         self.places = list(self.segment_compiler.places)
         self.calls = list(self.segment_compiler.calls)
@@ -216,8 +217,8 @@ class SegmentConditions(VectorisedBatch):
 
     def _hosted(self, expression: Expression, source: Source) -> Node:
         compiler = self.segment_compiler
-        places: dict[Leaf, int] = {}
-        called: dict[Leaf, Any] = {}
+        places: dict[LeafExpression, int] = {}
+        called: dict[LeafExpression, Any] = {}
         for leaf in leaves(expression):
             if isinstance(leaf, ColumnAt):
                 places[leaf] = compiler.places.setdefault(leaf.target, len(compiler.places))
@@ -227,9 +228,10 @@ class SegmentConditions(VectorisedBatch):
         found = HostCondition(expression, called, places, self.columns.table, self.evaluator, source)
         return Node(BOOL, found.run)  # type: ignore[arg-type]  # a SegmentBlock
 
-    def number_of(self, expression: Expression) -> int:
-        """Which of the conditions this is."""
-        return list(self.expressions).index(expression)
+    def of(self, leaf: Leaf, *, uses_index: bool) -> Condition:
+        """The condition of a leaf of the plan that has one."""
+        assert leaf.condition is not None
+        return Condition(self, self._number_of[leaf.condition], frozenset(leaf.variables), leaf.windows, uses_index)
 
     @property
     def segment_compiler(self) -> SegmentCompiler:

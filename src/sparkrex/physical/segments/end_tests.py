@@ -17,7 +17,7 @@ from sparkrex.columns.keys import read_only
 from sparkrex.columns.values import plain
 from sparkrex.ir.scalar import Call, ColumnAt, End, Literal
 from sparkrex.kernels import segment_ends as kernel
-from sparkrex.physical.segments.arrays import TooManySegmentsError
+from sparkrex.physical.segments.arrays import TooManySegmentsError, roomier
 from sparkrex.physical.segments.contract import Segments
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class EndTest:
                 raise TooManySegmentsError
             if space >= len(spaces):
                 break
-            room = [np.concatenate((part, np.empty(3 * len(part), np.int64))) for part in room]
+            room = roomier(room, n)
         return Segments(room[0][:n], room[1][:n], room[2][:n]), tested
 
     def holds(self, start: Rows, end: Rows) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparkrex.kernels.segment_steps import step_ends
-from sparkrex.physical.segments.arrays import TooManySegmentsError
+from sparkrex.physical.segments.arrays import TooManySegmentsError, roomier
 from sparkrex.physical.segments.joins import (
     LeftProbeConcat,
     RightProbeConcat,
@@ -76,7 +76,7 @@ class Steps:
                 raise TooManySegmentsError
             if place >= len(start):
                 break
-            room = [np.concatenate((part, np.empty(3 * len(part), np.int64))) for part in room]
+            room = roomier(room, n)
         for generator, count in zip(distinct.values(), counts.tolist(), strict=True):
             generator.n_tested += count
         return room[0][:n], room[1][:n]

@@ -221,7 +221,7 @@ class Profiler:
         columns = Columns(table, self.series.offsets)
         host: Any = None  # nothing in it is asked of a host
         conditions = SegmentConditions([expression], self.series, columns, host, Source(""))
-        return Condition(conditions, 0, frozenset({"S"}), (), False, "")
+        return Condition(conditions, 0, frozenset({"S"}), (), False)
 
     def conditions(self) -> OperatorWeights:
         """Nanoseconds per node of a condition, for a call and for every segment."""
