@@ -12,10 +12,12 @@ from benchmarks.segments.automata import NESTED, Automaton
 from benchmarks.segments.prepare import Found, Prepared, prepare
 from benchmarks.segments.timing import LONG, TimeOutError, once, time_limit, typical
 from sparkrex.physical.segments.arrays import TooManySegmentsError
+from sparkrex.planner.segments.condition_cost import can_index, must_index
 from sparkrex.planner.segments.logical import Neither, parts
 from sparkrex.planner.segments.optimizer import NoPlanError, optimize
 from sparkrex.planner.segments.physical_plan import Op, Physical
 from sparkrex.planner.segments.rule_planners import RULE_PLANNERS, plan_by_rule, random_plan
+from sparkrex.planner.segments.statistics import leaves_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,12 +169,14 @@ class Measuring:
             return run
 
         runs: dict[str, Run] = {"T-ReX": trex(frozenset()), "T-ReX Batch": trex(PROBES)}
-        if name != "outlier":  # its aggregate has an index only
+        kinds = {"AFA": False, "nested AFA": True} if name in NESTED else {"AFA": False}
+        for kind, is_nested in kinds.items():
+            runs[kind] = Automaton(name, parameters, self.prepared, is_nested).run
+        conditions = [leaf.condition for leaf in leaves_of(self.prepared.logical) if leaf.condition is not None]
+        if any(map(can_index, conditions)) and not any(map(must_index, conditions)):
             runs |= {"T-ReX not shared": trex(frozenset({Op.INDEX}))}
             runs |= {"T-ReX Batch not shared": trex(PROBES | {Op.INDEX})}
-        for kind, is_nested in (("AFA", False), ("nested AFA", True)):
-            if not is_nested or name in NESTED:
-                runs[kind] = Automaton(name, parameters, self.prepared, is_nested).run
+            for kind, is_nested in kinds.items():
                 runs[f"{kind} not shared"] = Automaton(name, parameters, self.prepared, is_nested, shares=False).run
         for kind, run in runs.items():
             self.instance.executors[kind] = self.timed(kind, run)
