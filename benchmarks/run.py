@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -121,7 +122,11 @@ def measure_growth(name: str, sizes: list[int], arguments: argparse.Namespace) -
 def in_process(module: str, *options: str) -> dict[str, Any]:
     """What a module prints as JSON when run in a fresh process."""
     command = [sys.executable, "-m", module, *options]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIME_LIMIT)
+    # An installed package has its bytecode. Here the first process writes it, whatever the shell says.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    shown = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=TIME_LIMIT, env=environment
+    )
     result: dict[str, Any] = json.loads(shown.stdout.splitlines()[-1])
     return result
 
