@@ -1,6 +1,6 @@
 """Segment search: the 11 templates of the T-ReX paper, planners, baselines, and when each operator wins.
 
-    python benchmarks/trex.py [--templates v_shape cld_wave] [--series 20] [--quick] [--json FILE]
+    python benchmarks/trex.py [--templates v_shape cld_wave] [--series 20] [--quick] [--json FILE] [--markdown FILE]
 
 Prints Tables 4 and 7, Figures 8 to 10 and 22 of the paper, the optimizer's regret, the cold waves of all series, and
 the growth of time and memory with the length of a series. Every answer is compared with every other. The exit code is 1
@@ -27,7 +27,7 @@ from benchmarks.segments.instance import Instance, Measuring, as_data
 from benchmarks.segments.operators import Curve, measure_operators
 from benchmarks.segments.scaling import SIZES, Growth, measure_growth, time_cold_waves
 from benchmarks.segments.templates import TEMPLATES, Template
-from benchmarks.tables import show
+from benchmarks.tables import markdown, show
 
 SAMPLES = (5, 50, 500)
 WAVE_GOAL = 0.02
@@ -57,7 +57,13 @@ def main(arguments: list[str] | None = None) -> int:
         measure(options, report)
     except KeyboardInterrupt:
         report.problems.append("interrupted")
-    show_report(report)
+    parts = report_parts(report)
+    for title, lines in parts:
+        print(f"\n{title}")
+        show(lines)
+    if options.markdown:
+        text = "\n\n".join(f"**{title}**\n\n{markdown(lines)}" for title, lines in parts)
+        options.markdown.write_text(text + "\n", encoding="utf-8")
     if options.json:
         options.json.write_text(json.dumps(as_json(report), indent=1) + "\n", encoding="utf-8")
     for problem in report.problems:
@@ -77,6 +83,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=30.0, help="seconds for one plan (default 30)")
     parser.add_argument("--quick", action="store_true", help="few series, instances, plans and sizes")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--markdown", type=Path, help="also write the tables for a page to this file")
     options = parser.parse_args(arguments)
     if options.quick:
         options.series = options.series or 8
@@ -156,8 +163,8 @@ def chosen(template: Template, n: int | None) -> list[dict[str, Any]]:
     return [middle, *instances[::step][: n - 1]]
 
 
-def show_report(report: Report) -> None:
-    """Print the tables."""
+def report_parts(report: Report) -> list[tuple[str, tables.Lines]]:
+    """The tables of what was measured, each with its title."""
     planned = [instance for instance in report.instances if instance.planners]
     executed = [instance for instance in report.instances if instance.executors]
     parts: list[tuple[str, tables.Lines]] = []
@@ -170,18 +177,16 @@ def show_report(report: Report) -> None:
         parts.append((title, tables.figure_22a(executed)))
         parts.append(("Figure 22b: speed-up by sharing aggregates", tables.figure_22b(executed)))
     parts += [(f"Figure {curve.figure}", tables.curve_lines(curve)) for curve in report.curves]
-    parts.append(("Growth with the length of one series", tables.growth_lines(report.growth)))
-    for title, lines in parts:
-        if lines:
-            print(f"\n{title}")
-            show(lines)
+    if report.growth:
+        parts.append(("Growth with the length of one series", tables.growth_lines(report.growth)))
     if report.waves is not None:
         seconds, n_matches = report.waves
         verdict = "ok" if median(seconds) <= WAVE_GOAL else "MISSED"
-        print(
-            f"\nCold waves of all series, warm, with sampling and planning: {1000 * median(seconds):.1f} ms, at least "
-            f"{1000 * min(seconds):.1f} ms, {n_matches:,} matches (goal {1000 * WAVE_GOAL:.0f} ms {verdict})"
-        )
+        title = "Cold waves of all series, warm, with sampling and planning"
+        figures = [f"{1000 * median(seconds):.1f}", f"{1000 * min(seconds):.1f}", f"{n_matches:,}"]
+        goal = f"{1000 * WAVE_GOAL:.0f} ms {verdict}"
+        parts.append((title, [["median ms", "least ms", "matches", "goal"], [*figures, goal]]))
+    return parts
 
 
 def as_json(report: Report) -> dict[str, Any]:

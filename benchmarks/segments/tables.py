@@ -150,8 +150,6 @@ def curve_lines(curve: Curve) -> Lines:
 
 def growth_lines(growths: Sequence[Growth]) -> Lines:
     """Seconds and memory at each length of the series, and the power of the growth of time."""
-    if not growths:
-        return []
     lines = [["query", *(f"{size:,} rows" for size in growths[0].sizes), "growth"]]
     for growth in growths:
         cells = [

@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 
 
 def test_a_quick_run_on_generated_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "figures.json"
+    file, page = tmp_path / "figures.json", tmp_path / "figures.md"
     code = main([
         "--quick", "--data", str(tmp_path), "--series", "3", "--templates", "outlier", "limit_sell",
         "--parts", "plans", "executors", "--json", str(file),
+        "--markdown", str(page),
     ])
     printed = capsys.readouterr().out
     assert code == 0, printed
     for title in ("Table 4", "Table 7", "Regret", "Figure 22a", "Figure 22b"):
         assert title in printed
+        assert f"**{title}" in page.read_text(encoding="utf-8")
     figures = json.loads(file.read_text(encoding="utf-8"))
     assert {instance["template"] for instance in figures["instances"]} == {"outlier", "limit_sell"}
     assert not figures["problems"]
