@@ -43,7 +43,8 @@ def segments(condition: str, order: str = "n", **options: Any) -> list[tuple[int
     """Where a condition holds."""
     query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY {order} MEASURES START_INDEX() AS i, END_INDEX() AS j" \
         f" PATTERN (S) DEFINE SEGMENT S AS {condition})"
-    return [tuple(row.values()) for row in rex.sql(query, t=table(), **options).to_pylist()]
+    options.setdefault("t", table())
+    return [tuple(row.values()) for row in rex.sql(query, **options).to_pylist()]
 
 
 def holding(column: str, holds: Callable[[list[Any]], bool | None]) -> list[tuple[int, int]]:
@@ -218,3 +219,29 @@ def test_every_mapping_is_tried() -> None:
         rex.sql(query, t=table(), settings={"limit_segments": 5})
     with pytest.raises(rex.RexError, match="REX"):
         rex.sql(query.replace("avg(A.n)", "nosuch(avg(A.n))"), t=table().slice(0, 0))
+
+
+@pytest.mark.parametrize("window", ["window(at, 1, 2, HOUR)", "NOT (NOT window(at, 1, 2, HOURS))"])
+@pytest.mark.parametrize("order", ["n", "at"])
+@pytest.mark.parametrize(
+    "kind",
+    [pa.timestamp("ns", "UTC"), pa.timestamp("s", "Asia/Tokyo"), pa.time32("s"), pa.time32("ms"), pa.time64("us")],
+    ids=str,
+)
+def test_windows_on_times_of_any_kind(kind: pa.DataType, order: str, window: str) -> None:
+    moments = [datetime(2024, 1, 1, hour) for hour in (0, 2, 3, 4)]
+    at = pa.array(moments if pa.types.is_timestamp(kind) else [moment.time() for moment in moments], kind)
+    assert segments(window, order, t=pa.table({"n": range(4), "at": at})) == [(0, 1), (1, 2), (1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        ("window(x, 1, 2)", [(1, 2)]), ("window(x, 3, NULL)", [(0, 1), (0, 2), (0, 3), (1, 3), (2, 3)]),
+        ("window(x, 2, 1e30) AND window(2, 1e30)", [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
+        ("window(x, 0, 99999999999999999999) AND window(99999999999999999999)", []),
+        ("window(x, 99999999999999999999, NULL)", []),
+    ],
+)
+def test_windows_of_any_size(window: str, expected: list[tuple[int, int]]) -> None:
+    assert segments(window, "x", t=pa.table({"n": range(4), "x": [-(2**63), 0, 2, 2**63 - 2]})) == expected

@@ -250,6 +250,8 @@ def _short(message: str) -> str:
 
 
 def _type(text: str) -> exp.DataType:
+    if text == "TIMESTAMPTZ_NS":  # of no name that sqlglot knows
+        text = "TIMESTAMPTZ"
     try:
         return exp.DataType.build(text, dialect="duckdb")
     except SqlglotError:

@@ -129,11 +129,13 @@ def has_exact_differences(type_: pa.DataType) -> bool:
 
 
 def number_column(values: pa.ChunkedArray) -> Column:
-    """A column as numbers, timestamps in microseconds; of one that holds none, only what is NULL."""
+    """A column as numbers, times in microseconds; of one that holds none, only what is NULL."""
     array = plain(values)
     nulls = nulls_of(array) if array.null_count else None
     if pa.types.is_timestamp(array.type):
         array = array.cast(pa.timestamp("us", array.type.tz), safe=False)  # windows are in microseconds
+    elif pa.types.is_time(array.type):
+        array = array.cast(pa.time64("us"), safe=False)
     kind = kind_of(array.type)
     if kind is not None and kind.name in _WHOLE:
         return Column(ints_of(array), nulls)

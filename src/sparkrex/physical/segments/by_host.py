@@ -89,10 +89,12 @@ def _with_differences(expression: Expression, schema: pa.Schema) -> Expression:
         return expression
     inside = tuple(_with_differences(operand, schema) for operand in expression.operands)
     expression = replace(expression, operands=inside)
-    if not expression.template.startswith("window("):
+    if not expression.template.startswith(("window(", "(EPOCH_US(")):
         return expression
     types = [schema.field(operand.column).type for operand in inside if isinstance(operand, ColumnAt)]
-    if all(map(pa.types.is_timestamp, types)):
-        return replace(expression, template="(EPOCH_US({0}) - EPOCH_US({1}))")
+    if all(pa.types.is_timestamp(type_) or pa.types.is_time(type_) for type_ in types):
+        # EPOCH_US knows nanoseconds without a zone only.
+        cast = "::TIMESTAMPTZ" if any(pa.types.is_timestamp(type_) and type_.tz is not None for type_ in types) else ""
+        return replace(expression, template=f"(EPOCH_US({{0}}{cast}) - EPOCH_US({{1}}{cast}))")
     is_whole = all(map(pa.types.is_integer, types))
     return replace(expression, template="({0}::HUGEINT - {1}::HUGEINT)" if is_whole else "({0} - {1})")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Bounds = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int64]"]
 """Per start row the first and last row its segment may end at, per end row the first and last it may start at."""
 _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
+_LARGEST = 2**64 - 1
 
 
 class Frame(NamedTuple):
@@ -105,7 +106,8 @@ class Series:
                     low, high = window.low or 0, window.high or 0
                     if values.dtype.kind == "i":
                         # Half a unit is none: dates in a window of hours, and bounds relaxed for rounding.
-                        low, high = ceil(low), floor(high)
+                        low, high = min(ceil(low), _LARGEST), min(floor(high), _LARGEST)
+                        values = values.view(np.uint64)  # the difference of any two ascending integers is one
                     value_window(
                         self.offsets, values, values.dtype.type(low), values.dtype.type(high),
                         window.high is not None, first_end, last_end,
@@ -134,4 +136,4 @@ def _rows(windows: tuple[Window, ...], n_rows: int) -> tuple[int, int]:
         if window.column is None:
             low = max(low, ceil(window.low or 1))
             high = high if window.high is None else min(high, floor(window.high))
-    return low, max(high, 0)
+    return min(low, n_rows + 1), max(high, 0)
