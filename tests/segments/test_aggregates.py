@@ -124,6 +124,30 @@ def test_lookup_and_scan_are_the_definition(name: str, data: tuple[list[list[Any
     assert_values(found.lookup(index, start[is_short], end[is_short]), short, "lookup in a window")
 
 
+@pytest.mark.parametrize("size", [1e-320, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("name", ["linear_reg_r2", "linear_reg_r2_signed"])
+def test_regression_on_values_of_any_size(name: str, size: float) -> None:
+    data: tuple[list[list[Any]], list[int]] = ([[0, 1, 2, 3, 4], [size * x for x in (1, 4, 2, 8, 8)]], [0, 5])
+    found, given_columns, nulls, offsets, expected = asked(name, data)
+    start, end = all_segments(data[1])
+    assert_values(found.scan_many(given_columns, nulls, start, end), expected, "scan")
+    assert_values(found.lookup(found.index(given_columns, nulls, offsets, None), start, end), expected, "lookup")
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-160, 1e160, 1e300])
+def test_outliers_and_corr_on_values_of_any_size(size: float) -> None:
+    values = [size * x for x in (1, 4, 2, 8, 8)]
+    outlier = registry.find("zscore_outlier")
+    assert outlier is not None
+    bound = outlier.bound((3,))
+    index = bound.index((np.array(values),), (None,), np.array([0, 5], np.int64), None)
+    expected = [definitions.zscore_outlier(values[max(0, row - 2) : row + 1], 3) for row in range(5)]
+    assert_values(bound.lookup(index, np.arange(5), np.arange(5)), expected, "zscore")
+    start, end = np.zeros(1, np.int64), np.full(1, 4, np.int64)
+    found = Corr().scan_many((np.arange(5), np.array(values)), (None, None), start, end)
+    assert_values(found, [definitions.corr(range(5), values)], "corr")
+
+
 @pytest.mark.parametrize("name", ONE_SEGMENT)
 @pytest.mark.parametrize("offsets", [[0], [0, 0]])
 def test_no_rows_at_all(name: str, offsets: list[int]) -> None:

@@ -22,7 +22,7 @@ _BY_CLASS: dict[type[exp.Expr], str] = {
 _BY_WRITTEN_NAME = {
     "map_agg": "map_agg", "string_agg": "string_agg", "min_by": "min_by", "max_by": "max_by", "arg_min": "min_by",
     "arg_max": "max_by", "bool_and": "bool_and", "bool_or": "bool_or", "count_if": "count_if", "list": "array_agg",
-    "every": "bool_and", "some": "bool_or", "mean": "avg", "std": "stddev_samp",
+    "every": "bool_and", "some": "bool_or", "mean": "avg", "std": "stddev_samp", "var": "var_samp",
 }
 
 

@@ -27,6 +27,8 @@ SLOPE = 2
 
 _DULL = 1e-3
 """A variance of less than this share of the squares about the first value has lost three of sixteen digits."""
+_TINY = 1e-280
+"""Squares below have lost digits to underflow."""
 _MANY = 4096
 """Plain sums of more rows than this are not trusted."""
 
@@ -172,13 +174,13 @@ def longest_segment(start, end):
 
 @njit(cache=True, nogil=True)
 def power_for(largest):
-    """The power of two that brings `largest` into [0.5, 1)."""
-    return math.ldexp(1.0, -math.frexp(largest)[1]) if 1e-290 < largest < 1e290 else 1.0
+    """The power of two that brings `largest` into [0.5, 1), or near enough that squares neither vanish nor overflow."""
+    return math.ldexp(1.0, min(-math.frexp(largest)[1], 1000)) if 0.0 < largest < np.inf else 1.0
 
 
 @njit(cache=True, nogil=True)
-def _spread(x, n):
-    """sum((x - mean)^2) of n doubles relative to the first of them; two passes."""
+def _scaled_spread(x, n):
+    """sum((x - mean)^2) of n doubles relative to the first of them, rescaled, and the scale; two passes."""
     largest = 0.0
     total = 0.0
     for k in range(n):
@@ -192,7 +194,14 @@ def _spread(x, n):
         dx = x[k] * scale - mean
         square += dx * dx
         rest += dx
-    return (square - rest * rest / n) / scale / scale
+    return square - rest * rest / n, scale
+
+
+@njit(cache=True, nogil=True)
+def _spread(x, n):
+    """The same in the values' own unit."""
+    square, scale = _scaled_spread(x, n)
+    return square / scale / scale
 
 
 @njit(cache=True, nogil=True)
@@ -369,7 +378,7 @@ def regression_lookup(
                 run_after = after
                 xx = run[2] - run[0] * run[0] / n
                 yy = run[3] - run[1] * run[1] / n
-                if xx > _DULL * run[2] and yy > _DULL * run[3] and n < _MANY:
+                if xx > _DULL * run[2] + _TINY and yy > _DULL * run[3] + _TINY and n < _MANY:
                     result[k] = _regression(kind, n, xx, yy, run[4] - run[0] * run[1] / n, 1.0, 1.0)
                     continue
             x_high, x_low = _difference(sums, first, after, 0)
@@ -441,9 +450,8 @@ def zscores(values, nulls, offsets, size, result, is_null):
             if _is_zero(x, n):
                 continue
             is_null[row] = False
-            deviation = math.sqrt(_spread(x, n) / n)
-            scale = power_for(deviation)
+            square, scale = _scaled_spread(x, n)
             total = 0.0
             for k in range(n):
                 total += (x[n - 1] - x[k]) * scale
-            result[row] = total / n / (deviation * scale)
+            result[row] = total / n / math.sqrt(square / n)
