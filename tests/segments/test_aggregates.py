@@ -249,6 +249,17 @@ def test_sums_of_whole_numbers_are_exact_and_never_wrap() -> None:
     assert found.lookup(index, np.array([0, 1]), np.array([1, 2]))[0].tolist() == [2**61 + 4, 2**60 - 2]
 
 
+def test_the_mean_of_large_whole_numbers() -> None:
+    """As of timestamps: some thousand microseconds since 1970 add up to more than 64 bits hold."""
+    large = np.array([2**62, 2**62 + 2048, 2**62 + 4096, -5], np.int64)
+    found = registry.find("avg")
+    assert found is not None
+    start, end = np.array([0, 1, 3]), np.array([2, 2, 3])
+    expected = [2.0**62 + 2048, 2.0**62 + 3072, -5.0]
+    assert_values(found.scan_many((large,), (None,), start, end), expected, "scan")
+    assert_values(found.lookup(found.index((large,), (None,), np.array([0, 4]), None), start, end), expected, "lookup")
+
+
 @pytest.mark.parametrize("name", ["sum", "avg", "var", "stddev", "linear_reg_r2", "linear_reg_slope"])
 def test_an_outlier_or_an_infinity_elsewhere_spoils_nothing(name: str) -> None:
     """Prefix sums run through them; lookups behind them must not notice."""

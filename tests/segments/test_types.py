@@ -245,3 +245,19 @@ def test_windows_on_times_of_any_kind(kind: pa.DataType, order: str, window: str
 )
 def test_windows_of_any_size(window: str, expected: list[tuple[int, int]]) -> None:
     assert segments(window, "x", t=pa.table({"n": range(4), "x": [-(2**63), 0, 2, 2**63 - 2]})) == expected
+
+
+def test_literals_of_many_digits() -> None:
+    """A decimal of more digits than a double has is the host's."""
+    many = "1.1000000000000001"
+    expected = holding("double", lambda x: sum(x) / len(x) <= 1.1)
+    assert segments(f"avg(double) <= {many}") == segments(f"avg(double) * {many} <= {many} * {many}") == expected
+
+
+@pytest.mark.parametrize("condition", ["x - first(x) > 3", "sum(x) > 1", "range(x) > 1"])
+def test_overflow_is_shown_where_it_happens(condition: str) -> None:
+    with pytest.raises(rex.ExecutionError, match="REX405") as raised:
+        segments(condition, t=pa.table({"n": range(4), "x": [-(2**63), -(2**62), 2**62, 2**63 - 1]}))
+    error = raised.value
+    assert error.source is not None and error.span is not None
+    assert error.source.text[error.span.start : error.span.end] == condition

@@ -123,9 +123,21 @@ class Sum(Aggregate):
 
 
 class Avg(Sum):
-    """The mean of the values; NULL without any."""
+    """The mean of the values; NULL without any. Sums beyond 64 bits are rounded: the mean of such is anyway."""
 
     name = "avg"
+
+    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+        """See the protocol."""
+        try:
+            return super().scan_many(columns, nulls, start, end)
+        except ExecutionError:
+            return super().scan_many((columns[0].astype(np.float64),), nulls, start, end)
+
+    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> WholeSums | RealSums | None:
+        """See the protocol."""
+        found = super().index(columns, nulls, offsets, longest)
+        return found or super().index((columns[0].astype(np.float64),), nulls, offsets, longest)
 
     def of(self, sums: NDArray[Any], counts: Rows) -> NDArray[Any]:
         """See `Sum`."""

@@ -123,17 +123,25 @@ class Condition:
         if test is not None:
             return test.holds(start, end)
         bound = {**bindings, **dict.fromkeys(self.own, (start, end))}
-        block = SegmentBlock(self.conditions, len(start), bound, self.windows if self.uses_index else None, self.own)
-        with np.errstate(all="ignore"):
-            value = self.conditions.nodes[self.number].run(block)  # type: ignore[arg-type]  # reads as a block does
-        if value.failures is not None and np.any(value.failures):
-            error = ExecutionError(
-                "REX405", "a number in DEFINE is out of range", None, self.conditions.expressions[self.number].span,
-                hint="cast to double",
-            )
-            error.row = int(start[np.argmax(np.broadcast_to(value.failures, (len(start),)))])
-            raise error
+        value = self._value(self.conditions.nodes[self.number], len(start), bound)
+        failures = value.failures
+        if failures is not None and np.any(failures):
+            # 64 bits are not enough, or digits would be lost. The host has more, or else an error of its own.
+            try:
+                value = self._value(self.conditions.hosted(self.number), len(start), bound)
+            except ExecutionError as error:
+                error.row = int(start[np.argmax(np.broadcast_to(failures, (len(start),)))])
+                raise
         return np.broadcast_to(np.asarray(truth(value), np.bool_), (len(start),))
+
+    def _value(self, node: Node, length: int, bound: dict[str, Binding]) -> Value:
+        block = SegmentBlock(self.conditions, length, bound, self.windows if self.uses_index else None, self.own)
+        try:
+            with np.errstate(all="ignore"):
+                return node.run(block)  # type: ignore[arg-type]  # reads as a block does
+        except ExecutionError as error:
+            error.span = error.span or self.conditions.expressions[self.number].span
+            raise
 
     @property
     def end_test(self) -> EndTest | None:
@@ -173,8 +181,11 @@ class SegmentConditions(VectorisedBatch):
         self._number_of = {expression: number for number, expression in enumerate(expressions)}
         super().__init__(expressions, columns, evaluator, 1)
         self.by_host = [expression for number, expression in enumerate(expressions) if number not in self.nodes]
+        self.source = source
+        self._hosted: dict[int, Node] = {}
         for expression in self.by_host:
-            self.nodes[self._number_of[expression]] = self._hosted(expression, source)
+            number = self._number_of[expression]
+            self.nodes[number] = self.hosted(number)
         self.leaves = self._leaves(set(range(len(self.compiler.leaves))))
         self.places = list(self.segment_compiler.places)
         self.calls = list(self.segment_compiler.calls)
@@ -215,7 +226,13 @@ class SegmentConditions(VectorisedBatch):
             self._referred[number] = found
         return self._referred[number] <= own
 
-    def _hosted(self, expression: Expression, source: Source) -> Node:
+    def hosted(self, number: int) -> Node:
+        """A condition as the host evaluates it."""
+        if number not in self._hosted:
+            self._hosted[number] = self._new_hosted(self.expressions[number])
+        return self._hosted[number]
+
+    def _new_hosted(self, expression: Expression) -> Node:
         compiler = self.segment_compiler
         places: dict[LeafExpression, int] = {}
         called: dict[LeafExpression, Any] = {}
@@ -225,7 +242,7 @@ class SegmentConditions(VectorisedBatch):
             else:
                 node = compiler.compiled(leaf)
                 called[leaf] = (node.kind, node.run)
-        found = HostCondition(expression, called, places, self.columns.table, self.evaluator, source)
+        found = HostCondition(expression, called, places, self.columns.table, self.evaluator, self.source)
         return Node(BOOL, found.run)  # type: ignore[arg-type]  # a SegmentBlock
 
     def of(self, leaf: Leaf, *, uses_index: bool) -> Condition:
