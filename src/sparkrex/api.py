@@ -235,9 +235,8 @@ def aggregate(definition: type | None = None, /, *, name: str | None = None, cos
     """
     from sparkrex.aggregates import registry
 
-    if definition is None:
-        return registry.aggregate(name=name, cost=cost)
-    return registry.aggregate(definition)
+    register = registry.aggregate(name=name, cost=cost)
+    return register if definition is None else register(definition)
 
 
 def register(spark: Any, name: str = "match_recognize") -> None:

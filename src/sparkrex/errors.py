@@ -61,6 +61,7 @@ CODES: dict[str, str] = {
     "REX408": "a part of the pattern has too many segments",
     "REX409": "events have no definite order",
     "REX410": "an event query needs more memory than it may have",
+    "REX411": "an aggregate of your own failed",
     "REX901": "internal error",
 }
 

@@ -34,6 +34,18 @@ class Example:
     ticks: pa.Table | str | None = None
     """Another input under the name `ticks`, described by `where`."""
     where: str = ""
+    aggregate: type | None = None
+    """An aggregate of the user's own."""
+
+
+class Luck:
+    """An aggregate that fails over some rows."""
+
+    def scan(self, x: Any) -> Any:
+        """See `rex.aggregate`."""
+        if 7 in x:
+            raise ValueError("a seven")
+        return 1
 
 
 EXAMPLES = (
@@ -462,6 +474,16 @@ WINDOW w AS (ORDER BY ts
         settings={"event_memory": 10_000},
         ticks=pa.table({"ts": list(range(16))}),
         where="With sixteen ticks, `ts` from 0 to 15:",
+    ),
+    Example(
+        "REX411",
+        "What your class raised, and over which rows. Division by zero is not a failure but NULL.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  PARTITION BY symbol ORDER BY ts
+  PATTERN (S)
+  DEFINE SEGMENT S AS luck(price) > 0)""",
+        where="With an aggregate `luck` whose `scan` raises `ValueError('a seven')` where there is one:",
+        aggregate=Luck,
     ),
     Example(
         "REX901",

@@ -9,6 +9,7 @@ from tests.answers import render_table
 from tests.documentation.error_examples import EXAMPLES, TICKS, Example
 
 import sparkrex as rex
+from sparkrex.aggregates.registry import forget
 from sparkrex.errors import CODES, InternalError, RexError
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
@@ -56,12 +57,17 @@ def provoke(example: Example) -> RexError:
     if example.code == "REX901":
         return InternalError("REX901", "the plan has no output columns", None, None, hint="please report this query")
     table = TICKS if example.ticks is None else example.ticks
+    if example.aggregate is not None:
+        rex.aggregate(example.aggregate)
     try:
         answer = rex.sql(example.query, ticks=table, dialect=example.dialect, settings=example.settings or None)
     except RexError as error:
         if error.code != example.code:
             raise AssertionError(f"the example of {example.code} gives {error}") from error
         return error
+    finally:
+        if example.aggregate is not None:
+            forget(example.aggregate.__name__)
     raise AssertionError(f"the example of {example.code} gives no error but {answer.num_rows} rows")
 
 

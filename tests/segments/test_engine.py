@@ -19,7 +19,8 @@ from tests.segments.texts import TYPES, clauses, plain_clauses, tables
 
 import sparkrex as rex
 from sparkrex import config
-from sparkrex.aggregates.registry import forget
+from sparkrex.aggregates.contract import CostClass
+from sparkrex.aggregates.registry import find, forget
 from sparkrex.planner.segments.planners import PLANNERS
 
 if TYPE_CHECKING:
@@ -220,6 +221,66 @@ def test_an_aggregate_of_ones_own() -> None:
     assert expected
     for planner in PLANNERS:
         assert rows(clause, planner=planner) == expected
+
+
+class _Moody:
+    """Fails over the rows of `TABLE`, in `scan`, `index` or `lookup`."""
+
+    def __init__(self, where: str = "scan") -> None:
+        self.where = where
+
+    def scan(self, x: Any) -> Any:
+        if self.where == "scan" and x[0] == 5:
+            raise ValueError("no fives")
+        return float(len(x))
+
+
+class _Indexed(_Moody):
+    def index(self, x: Any) -> Any:
+        if self.where == "index" and len(x) == 6:
+            raise ValueError("no fives")
+        return len(x)
+
+    def lookup(self, index: Any, start: Any, end: Any) -> Any:
+        return np.ones(1) if self.where == "lookup" and index == 6 else end - start + 1.0
+
+
+@pytest.mark.parametrize("where", ["scan", "index", "lookup"])
+def test_an_aggregate_of_ones_own_that_fails(where: str) -> None:
+    kind = _Moody if where == "scan" else _Indexed
+    rex.aggregate(type("moody", (kind,), {"__init__": lambda self: kind.__init__(self, where)}))
+    message = {"lookup": r"TypeError: \(1,\) values for"}.get(where, "ValueError: no fives")
+    try:
+        for clause, caret in [
+            (f"{UP} PATTERN (S) DEFINE SEGMENT S AS moody(x) > 0", "moody(x) > 0"),
+            ("ORDER BY t MEASURES moody(S.x) AS m PATTERN (S) DEFINE SEGMENT S AS true", "moody(S.x)"),
+        ]:
+            with pytest.raises(rex.ExecutionError, match=f"REX411.*{where} of moody: {message}") as raised:
+                rows(clause, planner="sm_left")
+            assert raised.value.source is not None and raised.value.span is not None
+            assert raised.value.source.text[raised.value.span.start :].startswith(caret)
+    finally:
+        forget("moody")
+
+
+def test_the_cost_of_an_aggregate_of_ones_own() -> None:
+    class slow:  # noqa: N801  named as queries write it
+        def scan(self, x: Any) -> Any:
+            return float(len(x))
+
+    register: Any = rex.aggregate
+    try:
+        register(slow, cost="quadratic")
+        found = find("slow")
+        assert found is not None and found.cost.scan is CostClass.QUADRATIC
+    finally:
+        forget("slow")
+
+
+@pytest.mark.parametrize("name", ["sum", "Mean", "window", "PREV", "start_index"])
+def test_an_aggregate_of_ones_own_cannot_have_a_name_that_is_taken(name: str) -> None:
+    with pytest.raises(ValueError, match="is built in"):
+        rex.aggregate(name=name)(_Moody)
 
 
 def test_an_aggregate_that_was_forgotten_is_unknown() -> None:

@@ -33,6 +33,7 @@ from sparkrex.aggregates.spread import Spread
 from sparkrex.aggregates.sums import Avg, Count, Sum
 from sparkrex.aggregates.ticks import EqualUpDownTicks
 from sparkrex.aggregates.user_defined import UserDefined
+from sparkrex.errors import ExecutionError
 from sparkrex.kernels.segment_moments import R2, R2_SIGNED, SLOPE
 
 if TYPE_CHECKING:
@@ -80,6 +81,11 @@ ALIASES = {
 """Other spellings: the paper's own, and SQL's."""
 
 _OF_THE_STANDARD = ("count", "sum", "avg", "min", "max", "median", "stddev", "stddev_pop", "var", "var_pop")
+
+_OF_PATTERNS = (
+    "window", "prev", "next", "final", "running", "classifier", "match_number", "match_sequence_number", "start_index",
+    "end_index",
+)
 
 _aggregates: dict[str, SegmentAggregate] = {aggregate.name: aggregate for aggregate in _BUILT_IN}
 _weights: dict[str, Weights] = {}
@@ -129,9 +135,13 @@ def aggregate(
 
     def register(definition: type) -> type:
         found = UserDefined(name or definition.__name__, definition(), _cost(definition, cost))
-        if any(found.name == built_in.name for built_in in _BUILT_IN) or found.name in ALIASES:
+        built_in = {one.name for one in _BUILT_IN}
+        if found.name in built_in or found.name in ALIASES or found.name in _OF_PATTERNS:
             raise ValueError(f"{found.name} is built in")
-        _weights[found.name] = profile(found)
+        try:
+            _weights[found.name] = profile(found)
+        except ExecutionError as error:
+            raise error.__cause__ or error from None  # as the class raised it: there is no query yet
         _aggregates[found.name] = found
         return definition
 

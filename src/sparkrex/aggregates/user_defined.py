@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparkrex.aggregates.contract import Aggregate, null_marks, room
+from sparkrex.errors import ExecutionError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,24 +52,38 @@ class UserDefined(Aggregate):
             given = [values[first : last + 1] for values in columns]
             if len(marks):
                 given = [part[marks[first : last + 1] == 0] for part in given]
-            value = self._value(given) if len(given[0]) else None
+            try:
+                value = self._value(given) if len(given[0]) else None
+                result[k] = 0.0 if value is None else value
+            except Exception as error:
+                raise self._failed("scan", error, first) from error
             is_null[k] = value is None
-            result[k] = 0.0 if value is None else value
         return _without_oddities(result, is_null)
 
     def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> Any | None:
         """See the protocol."""
         if not hasattr(self.user, "index") or len(null_marks(*nulls)):
             return None
-        return self.user.index(*columns)
+        try:
+            return self.user.index(*columns)
+        except Exception as error:
+            raise self._failed("index", error) from error
 
     def lookup(self, index: Any, start: Rows, end: Rows) -> Values:
         """See the protocol."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            result = np.asarray(self.user.lookup(index, start, end), np.float64)
-        if result.shape != start.shape:
-            raise TypeError(f"{self.name}: lookup gave {result.shape} values for {start.shape} segments")
+        try:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                result = np.asarray(self.user.lookup(index, start, end), np.float64)
+            if result.shape != start.shape:
+                raise TypeError(f"{result.shape} values for {start.shape} segments")
+        except Exception as error:
+            raise self._failed("lookup", error) from error
         return _without_oddities(result, np.zeros(len(start), np.bool_))
+
+    def _failed(self, method: str, error: Exception, row: int | None = None) -> ExecutionError:
+        failed = ExecutionError("REX411", f"{method} of {self.name}: {type(error).__name__}: {error}", None, None)
+        failed.row = row
+        return failed
 
 
 def _without_oddities(result: Any, is_null: Any) -> Values:

@@ -118,7 +118,11 @@ class SegmentReader(MatchReader):
                 self._numbers[column] = number_column(values if order is None else values.take(wrap(order)))
         columns = [self._numbers[column] for column in call.columns]
         segments = [self._bound[name] for name in call.variables or (None,)]
-        return pa.chunked_array([measured(call.aggregate, columns, segments, self.arrangement.offsets)])
+        try:
+            return pa.chunked_array([measured(call.aggregate, columns, segments, self.arrangement.offsets)])
+        except ExecutionError as error:
+            error.span = error.span or node.span
+            raise
 
 
 class _SegmentsReader(MatchReader):
