@@ -260,14 +260,14 @@ def _found(planned: Planned, settings: Settings, builder: Callable[..., Builder]
     except TooManySegmentsError:
         raise ExecutionError(
             "REX408", f"a part of the pattern has more segments than limit_segments = {settings.limit_segments:,}",
-            search.source, search.pattern.span or search.span, notes=(_largest(planned),),
+            search.source, search.pattern.span or search.span, notes=(_largest(planned, settings.limit_segments),),
             hint="bound it by a window, or raise the setting limit_segments",
         ) from None
     found = together(parts_found) if parts_found else no_segments(search.measured)
     return with_rows_after(found, planned.series.offsets, search.rows_after)
 
 
-def _largest(planned: Planned) -> str:
+def _largest(planned: Planned, limit: int) -> str:
     """Where the most segments are possible, and how many: a Not or a repetition, if there is one."""
     nodes = list(_nodes(planned.logical))
     suspects = [node for node in nodes if isinstance(node, Neither | Repeat)] or nodes
@@ -275,7 +275,8 @@ def _largest(planned: Planned) -> str:
     for node in suspects:
         first_end, last_end, _, _ = planned.series.bounds(node.windows)
         sizes[int(np.maximum(last_end - first_end + 1, 0).sum())] = node
-    return f"{logical_text(sizes[max(sizes)])} may have up to {max(sizes):,} segments"
+    made = "" if max(sizes) > limit else ", each in many ways"
+    return f"{logical_text(sizes[max(sizes)])} may have up to {max(sizes):,} segments{made}"
 
 
 def make_series(logical: Logical, columns: Columns) -> Series:

@@ -29,17 +29,16 @@ def find_segments(operator: Operator, series: Series, windows: tuple[Window, ...
     if n_rows == 0:
         return
     longest = series.longest(windows)
-    fewest = max(1, _BLOCK_CANDIDATES // longest)
-    size = max(fewest, _WINDOWS_A_BLOCK * longest)
+    size = max(_BLOCK_CANDIDATES // longest, _WINDOWS_A_BLOCK * longest)
     begin = 0
     while begin < n_rows:
         stop = min(n_rows, begin + size)
         try:
             found = operator.find(_block(series, windows, begin, stop))
         except TooManySegmentsError:
-            if size <= fewest:
+            if stop - begin == 1:
                 raise
-            size = max(fewest, size // 4)
+            size = (stop - begin + 3) // 4
             continue
         yield found
         begin = stop
