@@ -19,6 +19,7 @@ from sparkrex.aggregates.correlation import Corr
 from sparkrex.aggregates.mann_kendall import MannKendall, Table
 from sparkrex.aggregates.regression import Regression
 from sparkrex.errors import ExecutionError
+from sparkrex.physical.segments import calls
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -159,6 +160,13 @@ def test_no_rows_at_all(name: str, offsets: list[int]) -> None:
     index = found.index(given_columns, nulls, np.array(offsets, np.int64), None)
     if found.cost.index is not None:
         assert_values(found.lookup(index, nothing, nothing), [], "lookup")
+
+
+def test_a_scan_in_parts_is_the_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, given_columns, nulls, _, expected = asked("median", ([[3, 1, None, 2, 5, 4]], [0, 6]))
+    start, end = all_segments([0, 6])
+    monkeypatch.setattr(calls, "_ROWS_AT_A_TIME", 7)
+    assert_values(calls.scanned(found, given_columns, nulls, start, end), expected, "scan")
 
 
 @settings(max_examples=60, deadline=None)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from sparkrex.physical.segments.contract import Binding
     from sparkrex.physical.segments.series import Column
 
+_ROWS_AT_A_TIME = 1 << 24
+"""Rows that even the slowest scan is through with in about a second."""
+
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
@@ -71,6 +74,19 @@ def over_segments(
     return values, is_null
 
 
+def scanned(
+    aggregate: SegmentAggregate, columns: tuple[NDArray[Any], ...], nulls: tuple[NDArray[np.uint8] | None, ...],
+    start: NDArray[np.int64], end: NDArray[np.int64],
+) -> Values:
+    """The values by scan, some segments at a time: in between, Ctrl-C is heard."""
+    n_parts = int((end - start + 1).sum()) // _ROWS_AT_A_TIME + 1
+    if n_parts == 1:
+        return aggregate.scan_many(columns, nulls, start, end)
+    parts = zip(np.array_split(start, n_parts), np.array_split(end, n_parts), strict=True)
+    values, is_null = zip(*(aggregate.scan_many(columns, nulls, *part) for part in parts), strict=True)
+    return np.concatenate(values), np.concatenate(is_null)
+
+
 def measured(
     aggregate: SegmentAggregate, columns: Sequence[Column], segments: Sequence[Binding], offsets: NDArray[np.int64]
 ) -> pa.Array:
@@ -86,7 +102,9 @@ def measured(
         is_linear = aggregate.cost.index is CostClass.LINEAR
         if aggregate.needs_index or (is_linear and int((end - start + 1).sum()) > offsets[-1]):
             index = aggregate.index(values, nulls, offsets, None)
-        return aggregate.scan_many(values, nulls, start, end) if index is None else aggregate.lookup(index, start, end)
+        if index is None:
+            return scanned(aggregate, values, nulls, start, end)
+        return aggregate.lookup(index, start, end)
 
     return as_measure(over_segments(aggregate, segments, compute))
 

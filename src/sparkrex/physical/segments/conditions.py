@@ -23,7 +23,7 @@ from sparkrex.physical.rows.run_blocks import truth
 from sparkrex.physical.rows.vectorised import Compiler, Node
 from sparkrex.physical.rows.vectorised_batch import VectorisedBatch
 from sparkrex.physical.segments.by_host import HostCondition
-from sparkrex.physical.segments.calls import AggregateCall, call_of, over_segments
+from sparkrex.physical.segments.calls import AggregateCall, call_of, over_segments, scanned
 from sparkrex.physical.segments.end_tests import EndTest, NumberColumns, end_test_of
 
 if TYPE_CHECKING:
@@ -345,5 +345,5 @@ class SegmentBlock:
             index = self.conditions.index_of(number, (self.windows or ()) if is_own else ())
             if index is not None:
                 return call.aggregate.lookup(index, start, end)
-        return call.aggregate.scan_many(columns, nulls, start, end)
+        return scanned(call.aggregate, columns, nulls, start, end)
 
