@@ -107,6 +107,7 @@ class Series:
                     if values.dtype.kind == "i":
                         # Half a unit is none: dates in a window of hours, and bounds relaxed for rounding.
                         low, high = min(ceil(low), _LARGEST), min(floor(high), _LARGEST)
+                        low, high = (low, high) if high >= 0 else (_LARGEST, 0)  # windows may exclude each other
                         values = values.view(np.uint64)  # the difference of any two ascending integers is one
                     value_window(
                         self.offsets, values, values.dtype.type(low), values.dtype.type(high),
