@@ -48,6 +48,16 @@ def test_answers(clause: str, answer: list[tuple[int, int]]) -> None:
     assert evaluate(analyzed(clause), ROWS) == answer
 
 
+@pytest.mark.parametrize("quantifier", ["?", "*", "+", "{2}", "{1,2}"])
+def test_reluctant_quantifiers_match_the_same_segments(quantifier: str) -> None:
+    for skip in ("", "AFTER MATCH SKIP PAST LAST ROW"):
+        greedy, reluctant = (
+            f"{_WHERE} {skip} PATTERN (P S{written} Q) DEFINE SEGMENT S AS window(2)"
+            for written in (quantifier, f"{quantifier}?")
+        )
+        assert evaluate(analyzed(greedy), ROWS) == evaluate(analyzed(reluctant), ROWS) != []
+
+
 def test_measures_of_variables_multiply_and_others_do_not() -> None:
     body = """PATTERN ((W A W) & WHOLE)
         DEFINE SEGMENT W AS true, A AS price < 4, SEGMENT WHOLE AS window(4) AND first(n) = 0"""

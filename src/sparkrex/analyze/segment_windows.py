@@ -50,7 +50,7 @@ def read_window(converter: SegmentConverter, node: exp.Expr) -> WindowCall:
     if not 1 <= len(arguments) <= 4:
         raise converter.error("REX218", "window takes one to four arguments", span, hint=_usage(converter))
     if _is_bound(arguments[0]):
-        if len(arguments) > 2:
+        if len(arguments) > 2 or arguments[-1].name.upper().removesuffix("S") in MICROSECONDS:
             raise converter.error(
                 "REX218", "a window with a unit needs a column", span, hint=_usage(converter, arguments),
             )
@@ -66,7 +66,7 @@ def read_window(converter: SegmentConverter, node: exp.Expr) -> WindowCall:
 
 def _column_window(converter: SegmentConverter, arguments: list[exp.Expr], span: Span) -> WindowCall:
     reference = converter.convert_node(arguments[0], Place())
-    if not isinstance(reference, ColumnAt) or reference.target.shift or reference.target.end is End.FIRST:
+    if not isinstance(reference, ColumnAt) or not _is_last(reference.target):
         raise converter.error("REX218", "window takes a column, not an expression", span, hint=_usage(converter))
     has_unit = len(arguments) > 2 and not _is_bound(arguments[-1])
     bounds = arguments[1:-1] if has_unit else arguments[1:]
@@ -79,6 +79,10 @@ def _column_window(converter: SegmentConverter, arguments: list[exp.Expr], span:
     _check_not_empty(converter, low, high, span)
     scaled = [None if bound is None else _plain(bound * scale) for bound in (low, high)]
     return WindowCall(reference.target.variables, Window(reference.column, scaled[0], scaled[1]), span)
+
+
+def _is_last(target: Target) -> bool:
+    return target.end is End.LAST and not target.offset and not target.shift
 
 
 def _scale(
