@@ -67,6 +67,7 @@ KINDS = {
     "date": Kind(pa.date32(), st.integers(-3, 3).map(_dates)),
     "timestamp": Kind(pa.timestamp("us"), st.integers(-(10**6), 10**6).map(_times)),
     "decimal": Kind(pa.decimal128(9, 2), st.integers(-500, 500).map(lambda value: Decimal(value) / 4)),
+    "small decimal": Kind(pa.decimal64(9, 2), st.integers(-500, 500).map(lambda value: Decimal(value) / 4)),
     "wide decimal": Kind(pa.decimal128(38, 2), st.integers(-(10**30), 10**30).map(Decimal)),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

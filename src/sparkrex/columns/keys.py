@@ -141,6 +141,8 @@ def _integers(array: pa.Array) -> NDArray[np.int64]:
 
 
 def _contiguous(values: pa.ChunkedArray | pa.Array) -> pa.Array:
+    if pa.types.is_decimal(values.type) and values.type.bit_width < 128:
+        values = values.cast(pa.decimal128(values.type.precision, values.type.scale))  # Arrow encodes no smaller ones
     if isinstance(values, pa.Array):
         return values
     if pa.types.is_dictionary(values.type):
