@@ -167,6 +167,15 @@ def test_sql_around_a_search() -> None:
     ]
 
 
+@pytest.mark.parametrize("planner", ["optimizer", "sm_left", "pr_right"])
+def test_hundreds_of_alternatives(planner: str) -> None:
+    names = "ABCDEFGHI"
+    pattern = " ".join(f"{name}?" for name in names)
+    define = ", ".join(f"SEGMENT {name} AS avg(x) > 0.{number}" for number, name in enumerate(names))
+    expected = [(i, j) for i in range(6) for j in range(i, 6)]
+    assert rows(f"{UP} PATTERN ({pattern}) DEFINE {define}", planner=planner) == expected
+
+
 def test_a_search_over_no_rows() -> None:
     assert rows(f"{UP} PATTERN (A & ~B) DEFINE SEGMENT A AS true, SEGMENT B AS avg(x) > 1", TABLE.slice(0, 0)) == []
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 EXACT_CONCAT = 7
 EXACT_AND = 6
 """Parts of one Concat or And up to which every split is tried: n^3 and 3^n of them."""
+_FEW_OPTIONS = 16
 
 
 class Alternative(NamedTuple):
@@ -65,7 +66,9 @@ class Alternatives:
             case Repeat(part=part):
                 yield Alternative(Op.MATERIALIZE_KLEENE, node, (part,))
             case Either(parts=parts):
-                left, right = self.taken(node, range(len(parts) - 1)), parts[-1]
+                n = len(parts)
+                cut = n - 1 if n <= _FEW_OPTIONS else n // 2  # options by the hundred must not nest as deep
+                left, right = self.taken(node, range(cut)), self.taken(node, range(cut, n))
                 yield Alternative(Op.SORT_MERGE_OR, _of_parts(node, (left, right)), (left, right))
             case Concat():
                 yield from self._concat(node)
