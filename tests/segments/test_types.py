@@ -261,3 +261,13 @@ def test_overflow_is_shown_where_it_happens(condition: str) -> None:
     error = raised.value
     assert error.source is not None and error.span is not None
     assert error.source.text[error.span.start : error.span.end] == condition
+
+
+def test_windows_on_infinities() -> None:
+    """Infinity less infinity is NaN, which is above all numbers."""
+    infinite = float("inf")
+    rows = pa.table({"n": range(4), "x": [-infinite, 0.0, 1.0, infinite]})
+    for order in ("n", "x"):
+        assert segments("window(x, 0, 2)", order, t=rows) == [(1, 1), (1, 2), (2, 2)]
+        assert segments("window(x, 2, NULL)", order, t=rows) == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 3), (2, 3), (3, 3)]
+        assert segments("window(x, 0, 2)", order, t=rows.slice(3)) == []

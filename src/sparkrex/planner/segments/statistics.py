@@ -250,7 +250,8 @@ def _steps(logical: Logical, series: Series, chosen: NDArray[np.int64]) -> dict[
         pending += parts(node)
     first, last = series.offsets[chosen], series.offsets[chosen + 1] - 1
     n_steps = max(1, int((last - first).sum()))
-    return {
-        name: float((series.columns[name].values[last] - series.columns[name].values[first]).sum()) / n_steps
-        for name in sorted(names)
-    }
+    with np.errstate(invalid="ignore"):  # infinity less infinity is NaN
+        return {
+            name: float((series.columns[name].values[last] - series.columns[name].values[first]).sum()) / n_steps
+            for name in sorted(names)
+        }
