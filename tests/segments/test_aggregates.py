@@ -135,6 +135,23 @@ def test_regression_on_values_of_any_size(name: str, size: float) -> None:
     assert_values(found.lookup(found.index(given_columns, nulls, offsets, None), start, end), expected, "lookup")
 
 
+@pytest.mark.parametrize("name", ["linear_reg_r2", "linear_reg_r2_signed", "linear_reg_slope", "var", "stddev_pop"])
+def test_infinities_are_the_same_by_scan_and_by_index(name: str) -> None:
+    found = registry.find(name)
+    assert found is not None
+    infinite = np.array([np.inf, np.inf, 1.0, np.inf, -np.inf, 1e200, 1e200, 2.0, 2.0, np.nan, np.nan])
+    number = np.arange(len(infinite))
+    start, end = all_segments([0, len(infinite)])
+    for given_columns in ((number, infinite), (infinite, number)):
+        used = given_columns[: found.arity]
+        nulls = (None,) * found.arity
+        scanned, scanned_null = found.scan_many(used, nulls, start, end)
+        index = found.index(used, nulls, np.array([0, len(infinite)]), None)
+        looked_up, looked_up_null = found.lookup(index, start, end)
+        assert scanned_null.tolist() == looked_up_null.tolist()
+        np.testing.assert_allclose(np.where(scanned_null, 0, scanned), np.where(scanned_null, 0, looked_up))
+
+
 @pytest.mark.parametrize("size", [1e-320, 1e-160, 1e160, 1e300])
 def test_outliers_and_corr_on_values_of_any_size(size: float) -> None:
     values = [size * x for x in (1, 4, 2, 8, 8)]

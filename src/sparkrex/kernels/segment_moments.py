@@ -349,14 +349,16 @@ def regression_lookup(
         first = start[k]
         after = end[k] + 1
         n = counts[after, 0] - counts[first, 0]
-        is_null[k] = n < 2 or x_changes[first] >= after
+        # Infinities do not vary either, but their distances are NaN: that is left to the scan.
+        is_finite = counts[after, 1] == counts[first, 1]
+        is_null[k] = n < 2 or (is_finite and x_changes[first] >= after)
         result[k] = 0.0
         if is_null[k]:
             continue
-        if y_changes[first] >= after:
+        if is_finite and y_changes[first] >= after:
             is_null[k] = kind != SLOPE
             continue
-        if counts[after, 1] == counts[first, 1]:
+        if is_finite:
             if first != run_start or after < run_after:
                 run_start = first
                 run_after = first
