@@ -288,6 +288,24 @@ def test_users_aggregates_go_with_the_task(waves: DataFrame) -> None:
         forget("roughness")
 
 
+def test_an_aggregate_that_fails_in_a_worker(waves: DataFrame) -> None:
+    class moody:  # noqa: N801  as users write aggregates
+        """Fails over three whole numbers."""
+
+        def scan(self, x: Any) -> float:
+            if len(x) == 3 and (x == x.round()).all():
+                raise ValueError("no threes")
+            return 1.0
+
+    rex.aggregate(moody)
+    try:
+        clause = f"{_BY_TIME} MEASURES first(n) AS f PATTERN (S) DEFINE SEGMENT S AS moody(n) > 0 AND window(3)"
+        with pytest.raises(PySparkException, match=r"REX411[^\n]*ValueError: no threes(?s:.*)in partition"):
+            waves.transform(rex.match(clause)).collect()
+    finally:
+        forget("moody")
+
+
 def test_an_aggregate_that_cannot_be_sent(waves: DataFrame) -> None:
     class locked:  # noqa: N801  as users write aggregates
         """Holds what cannot be pickled."""
