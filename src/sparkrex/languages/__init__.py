@@ -1,1 +1,4 @@
-"""Dialects: text to syntax trees, one folder each. Imports the foundation, `statement.tokens` and `ir`."""
+"""Dialects: text to syntax trees, one folder each, and beside them what their pattern grammars share.
+
+Imports the foundation, `statement.tokens` and `ir`.
+"""

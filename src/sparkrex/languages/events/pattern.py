@@ -8,13 +8,10 @@
     component = type [ quantifier ] variable [ "[" "]" ]
     negation  = "~" "(" type variable ")" | "~" type variable
     quantifier = "+" | "*" | "?" | "{" [n] [ "," [m] ] "}"
-
-Read from the characters, not from SQL tokens: dialects tokenize `~` and `??` in their own ways.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,22 +19,16 @@ from sparkrex.errors import AnalysisError, ParseError
 from sparkrex.ir.event_pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence, children, events
 from sparkrex.languages.events.syntax import Component, PatternText
 from sparkrex.languages.match_recognize.syntax import Name
-from sparkrex.source import Source, Span
+from sparkrex.languages.pattern_reader import PatternReader, lexemes, unquote
+from sparkrex.languages.quantifiers import EVENT_PATTERN, read_quantifier, stands_at_quantifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sparkrex.languages.match_recognize.names import NameRules
+    from sparkrex.source import Source, Span
 
-_LEXEME = re.compile(
-    r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)
-      | (?P<name>[^\W\d]\w*)
-      | (?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`)
-      | (?P<number>\d+)
-      | (?P<symbol>[|*+?(){},~\[\]])""",
-    re.VERBOSE | re.DOTALL,
-)
-_QUANTIFIERS = ("+", "*", "?", "{")
+_LEXEME = lexemes(r"[|*+?(){},~\[\]]")
 # Far above any written pattern; keeps the recursive readers within Python's stack.
 _DEEPEST = 100
 
@@ -89,44 +80,39 @@ def _under(pattern: EventPattern, counts: Callable[[Kleene], bool]) -> set[str]:
     return names
 
 
-class _Reader:
+class _Reader(PatternReader):
     def __init__(self, source: Source, span: Span, rules: NameRules) -> None:
-        self.source = source
+        super().__init__(source, span, _LEXEME, "REX108")
         self.rules = rules
-        self.position = span.start
-        self.end = span.end
-        self.previous_end = span.start
-        self.kind, self.text, self.span = "", "", Span(span.start, span.start)
         # Nothing around a component has been read yet when it is found, so none is known to be repeated.
         self.found: list[Component] = []
-        self._advance()
 
     def element(self, depth: int) -> EventPattern:
         """A component, a negation or a group; `depth` groups are around it."""
         start = self.span
         if depth > _DEEPEST:
             raise ParseError("REX106", "the pattern is nested too deeply", self.source, self.span)
-        if self._accept("~"):
+        if self.accept("~"):
             return self._negation(start)
-        if self._accept("("):
+        if self.accept("("):
             return self._group(start, depth, is_sequence=False)
-        if self.kind == "name" and self.text.upper() == "SEQ" and self._peek("("):
-            self._advance()
-            self._advance()
+        if self.kind == "name" and self.text.upper() == "SEQ" and self.is_before("("):
+            self.advance()
+            self.advance()
             return self._group(start, depth, is_sequence=True)
         return self._component(start)
 
     def _group(self, start: Span, depth: int, *, is_sequence: bool) -> EventPattern:
         items = [self.element(depth + 1)]
         separator = "|" if self.text == "|" and not is_sequence else ","
-        while self._accept(separator):
+        while self.accept(separator):
             items.append(self.element(depth + 1))
-        if not self._accept(")"):
+        if not self.accept(")"):
             what = "SEQ( ... ) has components with commas between them" if is_sequence else (
                 "( ... ) has either commas, for a sequence, or |, for alternatives"
             )
             raise self.error(f"expected {separator} or ), found {self.text!r}", hint=what)
-        span = self._since(start)
+        span = self.since(start)
         if separator == "|":
             body: EventPattern = AnyOf(tuple(items), span=span)
         else:
@@ -145,9 +131,9 @@ class _Reader:
                 )
 
     def _negation(self, start: Span) -> EventPattern:
-        has_parenthesis = self._accept("(")
+        has_parenthesis = self.accept("(")
         inner = self.span
-        is_group = self.text in ("(", "~") or (self.text.upper() == "SEQ" and self._peek("("))
+        is_group = self.text in ("(", "~") or (self.text.upper() == "SEQ" and self.is_before("("))
         if is_group or self.kind not in ("name", "quoted"):
             raise AnalysisError(
                 "REX225", "a negated component is one event", self.source, self.span, hint="~(Type variable)"
@@ -158,20 +144,20 @@ class _Reader:
                 "REX225", "a negated component has no quantifier: one such event is one too many", self.source,
                 body.span, hint=f"~({body.body})",
             )
-        if has_parenthesis and not self._accept(")"):
+        if has_parenthesis and not self.accept(")"):
             raise self.error(f"expected ) behind the negated component, found {self.text!r}", hint="~(Type variable)")
         assert isinstance(body, Event)  # without a quantifier
         self.found[-1] = replace(self.found[-1], is_negated=True)
-        return Absent(body, span=self._since(start))
+        return Absent(body, span=self.since(start))
 
     def _component(self, start: Span) -> EventPattern:
         kind = self._name("a type of events", hint="a component is a type and a variable: Alert a, Shipment+ b[]")
         bounds = self._bounds()
         variable, key = self._variable(kind)
-        has_brackets = self._accept("[")
-        if has_brackets and not self._accept("]"):
+        has_brackets = self.accept("[")
+        if has_brackets and not self.accept("]"):
             raise self.error("a component's brackets are empty", hint=f"{kind.text}+ {variable.text}[]")
-        event = Event(kind.text, variable.text, span=self._since(start))
+        event = Event(kind.text, variable.text, span=self.since(start))
         self.found.append(Component(kind, variable, key, has_brackets, is_repeated=False, is_negated=False))
         if bounds is None:
             return event
@@ -191,90 +177,19 @@ class _Reader:
     def _name(self, what: str, *, hint: str) -> Name:
         if self.kind not in ("name", "quoted"):
             raise self.error(f"expected {what}, found {self.text!r}", hint=hint)
-        name = Name(_unquote(self.text) if self.kind == "quoted" else self.text, self.span)
-        self._advance()
+        name = Name(unquote(self.text) if self.kind == "quoted" else self.text, self.span)
+        self.advance()
         return name
 
     def _quantified(self, body: EventPattern, start: Span) -> EventPattern:
         bounds = self._bounds()
-        return body if bounds is None else Kleene(body, *bounds, span=self._since(start))
+        return body if bounds is None else Kleene(body, *bounds, span=self.since(start))
 
     def _bounds(self) -> tuple[int, int | None] | None:
         """Minimum and maximum of the quantifier that stands here, None if none does."""
-        start = self.span
-        if self.kind != "symbol" or self.text not in _QUANTIFIERS:
-            return None
-        if self._accept("+"):
-            return 1, None
-        if self._accept("*"):
-            return 0, None
-        if self._accept("?"):
-            return 0, 1
-        self._advance()
-        lower = self._number()
-        upper = lower
-        if self._accept(","):
-            upper = self._number()
-        elif lower is None:
-            raise self.error("a quantifier in braces needs a number", hint="{n}, {n,}, {,m} or {n,m}")
-        if not self._accept("}"):
-            raise self.error(f"expected }}, found {self.text!r}", hint="{n}, {n,}, {,m} or {n,m}")
-        minimum = lower or 0
-        if upper is not None and upper < max(1, minimum):
-            reason = "the upper bound is zero" if upper == 0 else "the upper bound is below the lower one"
-            raise ParseError(
-                "REX105", f"this quantifier allows nothing: {reason}", self.source, self._since(start),
-                hint="leave the component out" if upper == 0 else f"did you mean {{{upper},{minimum}}}?",
-            )
-        return minimum, upper
-
-    def _number(self) -> int | None:
-        if self.kind != "number":
-            return None
-        value = int(self.text)
-        self._advance()
-        return value
-
-    def error(self, message: str, *, hint: str | None = None) -> ParseError:
-        """The error to raise about the lexeme that stands here."""
-        if self.kind == "end":
-            message = "the pattern ends too early"
-        return ParseError("REX108", message, self.source, self.span, hint=hint)
-
-    def _accept(self, symbol: str) -> bool:
-        if self.kind == "symbol" and self.text == symbol:
-            self._advance()
-            return True
-        return False
-
-    def _peek(self, symbol: str) -> bool:
-        return self.source.text[self.position : self.end].lstrip().startswith(symbol)
-
-    def _since(self, start: Span) -> Span:
-        return Span(start.start, max(start.start, self.previous_end))
-
-    def _advance(self) -> None:
-        self.previous_end = self.span.end
-        while self.position < self.end:
-            found = _LEXEME.match(self.source.text, self.position, self.end)
-            if found is None:
-                at = Span(self.position, self.position + 1)
-                raise ParseError(
-                    "REX108", f"unexpected {self.source.text[self.position]!r} in a pattern", self.source, at
-                )
-            self.position = found.end()
-            if found.lastgroup != "space":
-                self.kind, self.text = found.lastgroup or "", found.group()
-                self.span = Span(*found.span())
-                return
-        self.kind, self.text, self.span = "end", "the end of the pattern", Span(self.end, self.end)
+        return read_quantifier(self, EVENT_PATTERN) if stands_at_quantifier(self) else None
 
 
 def _spread(items: list[EventPattern]) -> list[EventPattern]:
     """A sequence inside a sequence is one: SEQ(A a, SEQ(B b, C c)) is SEQ(A a, B b, C c)."""
     return [part for item in items for part in (item.items if isinstance(item, Sequence) else (item,))]
-
-
-def _unquote(text: str) -> str:
-    quote = text[0]
-    return text[1:-1].replace(quote * 2, quote)
