@@ -23,7 +23,8 @@ from sparkrex.columns.values import (
 )
 from sparkrex.ir.render import render
 from sparkrex.ir.scalar import Call, ColumnAt, Expression, Literal, walk
-from sparkrex.physical.rows.bytecode import CannotCompileError, Compiler
+from sparkrex.physical.rows.bytecode import CannotCompileError
+from sparkrex.physical.rows.bytecode_compiler import Compiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
