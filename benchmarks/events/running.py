@@ -14,7 +14,7 @@ from sparkrex.engine import STREAM, parse_event_query, prepare_relation
 from sparkrex.event_engine import arrange_events, taking_part
 from sparkrex.hosts.duckdb import DuckDbHost
 from sparkrex.ir.event_query import EventQuery
-from sparkrex.kernels import nfab as kernel
+from sparkrex.kernels import nfab_codes as codes
 from sparkrex.languages.events.syntax import EventOptions
 from sparkrex.physical.contract import Columns
 from sparkrex.physical.event_order import check_order
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from sparkrex.physical.nfab.contract import EventBuffer, EventMatches
 
 STATISTICS = {
-    "run_steps": kernel.RUN_STEPS, "edge_tests": kernel.EDGE_TESTS, "merges": kernel.MERGES,
-    "most_nodes": kernel.NODES, "match_ends": kernel.MATCH_ENDS, "most_runs": kernel.MOST_RUNS,
-    "back_steps": kernel.BACK_STEPS,
+    "run_steps": codes.RUN_STEPS, "edge_tests": codes.EDGE_TESTS, "merges": codes.MERGES,
+    "most_nodes": codes.NODES, "match_ends": codes.MATCH_ENDS, "most_runs": codes.MOST_RUNS,
+    "back_steps": codes.BACK_STEPS,
 }
 _MOST = ("most_nodes", "most_runs")
 Checksum = tuple[int, ...]

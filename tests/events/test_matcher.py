@@ -18,7 +18,7 @@ from sparkrex.config import EVENT_ALGORITHMS, Settings
 from sparkrex.errors import ExecutionError
 from sparkrex.event_engine import run_events
 from sparkrex.ir.event_query import EventQuery, Strategy, WindowUnit
-from sparkrex.kernels.nfab import MERGES, RUN_STEPS
+from sparkrex.kernels.nfab_codes import MERGES, RUN_STEPS
 from sparkrex.physical.nfab.automaton import compile_automaton
 from sparkrex.physical.nfab.matcher import NfabMatcher
 

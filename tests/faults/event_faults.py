@@ -15,7 +15,7 @@ from sparkrex import event_engine
 from sparkrex.ir import event_pattern
 from sparkrex.ir.event_pattern import absences
 from sparkrex.ir.event_query import Strategy
-from sparkrex.kernels import nfab as kernel
+from sparkrex.kernels import nfab_merge as kernel
 from sparkrex.physical.nfab import automaton, conditions, equivalence, frame, matcher
 from sparkrex.physical.nfab.contract import EventMatches
 from sparkrex.physical.nfab.matcher import NfabMatcher

@@ -1,10 +1,9 @@
-"""NFAb execution with all runs at once (paper, 5.2.1), merging those that are equivalent (5.2.2).
+"""NFAb execution with all runs at once (paper, 5.2.1), merging those that are equivalent (`kernels.nfab_merge`).
 
 A run is a state, the node of its last event in the shared buffer (`kernels.nfab_matches`), its youngest first row, its
 last row, and a record: the values that later conditions read (`kernels.path`), the paper's vector V. At every event
 each run tests the edges of its state; each that holds makes a child that selected the event, and the strategy says
-whether the run itself stays. What a run becomes depends on its state and on the values its state can still read, so
-two runs that agree in them are one from then on; their histories live on in a union node.
+whether the run itself stays.
 
 `advance` allocates nothing: where room is short it goes back to `search`, which makes some and goes on. Counting the
 references of all arrays in the loop over the rows would cost more than the loop. Ends of matches are collected; the
@@ -16,27 +15,38 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.machine import holds
+from sparkrex.kernels.nfab_codes import (
+    ANY,
+    CONTIGUITY,
+    DIVISION_BY_ZERO,
+    DONE,
+    EDGE_TESTS,
+    ENDED,
+    LAST,
+    MATCH_ENDS,
+    MOST_RUNS,
+    N_STATISTICS,
+    NEEDS_ROOM,
+    NEXT,
+    NODE,
+    NODES,
+    OVERFLOW,
+    RECORD,
+    RUN_STEPS,
+    START,
+    STATE,
+    TOO_MANY_MATCHES,
+    TOO_MANY_NODES,
+    TOO_MANY_RUNS,
+)
 from sparkrex.kernels.nfab_matches import UNION, grown, holds_for, keep_best, replay, select, write_all
+from sparkrex.kernels.nfab_merge import merge
 from sparkrex.kernels.path import MAPPED
-
-CONTIGUITY, NEXT, ANY = range(3)
-DONE, OVERFLOW, DIVISION_BY_ZERO, TOO_MANY_RUNS, TOO_MANY_NODES, TOO_MANY_MATCHES, NEEDS_ROOM, ENDED = range(8)
-
-# What two runs must agree in: a number of the record, a double of it, whether a count is zero, a column at a row.
-INT_SLOT, FLOAT_SLOT, IS_ZERO, INT_AT, FLOAT_AT = range(5)
-
-# Fields of a run.
-STATE, NODE, START, LAST, RECORD = range(5)
 
 # Where `advance` is.
 ROW, N_RUNS, SIDE, N_NODES, N_ENDS, N_FREE, N_RECORDS, WHERE = range(8)
-
-# Statistics.
-RUN_STEPS, EDGE_TESTS, MERGES, NODES, MATCH_ENDS, MOST_RUNS, BACK_STEPS = range(7)
-N_STATISTICS = 7
 
 _NODE_BYTES, _RUN_BYTES = 34, 80
 _MOST_ENDS = 1 << 16
@@ -55,102 +65,6 @@ def _widened(runs, n_runs):
     larger = np.empty((2, runs.shape[1], max(2 * runs.shape[2], n_runs)), np.int64)
     larger[:, :, : runs.shape[2]] = runs
     return larger
-
-
-@inlined
-def _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits):
-    """A value that merging compares: a flag, and the value's bits."""
-    if kind == INT_SLOT:
-        return np.int64(0), record_ints[record, slot]
-    if kind == FLOAT_SLOT:
-        return np.int64(0), float_bits[record, slot]
-    if kind == IS_ZERO:
-        return np.int64(0), np.int64(record_ints[record, slot] == 0)
-    row = record_ints[record, slot]
-    if row < 0:
-        return np.int64(1), np.int64(0)
-    if kind == INT_AT:
-        if columns[2][column] != 0 and columns[1][column, row] != 0:
-            return np.int64(2), np.int64(0)
-        return np.int64(0), columns[0][column, row]
-    if columns[5][column] != 0 and columns[4][column, row] != 0:
-        return np.int64(2), np.int64(0)
-    return np.int64(0), column_bits[column, row]
-
-
-@inlined
-def _are_equivalent(state, record, other, read_offsets, read, columns, column_bits, record_ints, float_bits):
-    """Whether two runs in a state agree in all that the state can still read."""
-    for k in range(read_offsets[state], read_offsets[state + 1]):
-        kind, slot, column = read[k, 0], read[k, 1], read[k, 2]
-        flag, bits = _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits)
-        other_flag, other_bits = _read(kind, slot, column, other, record_ints, float_bits, columns, column_bits)
-        if flag != other_flag or bits != other_bits:
-            return False
-    return True
-
-
-@inlined
-def _merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, ties, columns, column_bits, record_ints, float_bits,
-           table, used, statistics):
-    """Merge equivalent runs, each into the one that stands first. Gives the numbers of runs, nodes and free records.
-
-    Parameters
-    ----------
-    runs : int64 (5 fields, runs)
-    reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
-    table : int64, a power of two of entries, at least twice the runs: all -1, and left so
-    used : room for as many numbers as there are runs
-    """
-    node_row, node_label, node_before, node_other, node_youngest = nodes
-    read_offsets, read = reads
-    mask = table.shape[0] - 1
-    n_left = np.int64(0)
-    for r in range(n_runs):
-        state, record = runs[STATE, r], runs[RECORD, r]
-        # A tied event is not later than the last one: runs differ while the time has not moved on.
-        is_tied = ties.shape[0] > 0 and ties[runs[LAST, r]] == ties[row]
-        hashed = np.uint64(state * 2 + is_tied)
-        for k in range(read_offsets[state], read_offsets[state + 1]):
-            flag, bits = _read(read[k, 0], read[k, 1], read[k, 2], record, record_ints, float_bits, columns,
-                               column_bits)
-            hashed = (hashed ^ np.uint64(bits) ^ np.uint64(flag)) * np.uint64(0x9E3779B97F4A7C15)
-            hashed ^= hashed >> np.uint64(29)
-        place = np.int64((hashed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(20)) & mask
-        same = np.int64(-1)
-        while table[place] >= 0 and same < 0:
-            other = table[place]
-            equal = runs[STATE, other] == state
-            if equal and ties.shape[0] > 0:
-                equal = (ties[runs[LAST, other]] == ties[row]) == is_tied
-            if equal and _are_equivalent(state, record, runs[RECORD, other], read_offsets, read, columns, column_bits,
-                                         record_ints, float_bits):
-                same = other
-            else:
-                place = (place + 1) & mask
-        if same < 0:
-            for f in range(5):
-                runs[f, n_left] = runs[f, r]
-            table[place] = n_left
-            used[n_left] = place
-            n_left += 1
-            continue
-        node_row[n_nodes] = row
-        node_label[n_nodes] = UNION
-        node_before[n_nodes] = runs[NODE, same]
-        node_other[n_nodes] = runs[NODE, r]
-        node_youngest[n_nodes] = max(runs[START, same], runs[START, r])
-        runs[NODE, same] = n_nodes
-        runs[START, same] = node_youngest[n_nodes]
-        runs[LAST, same] = max(runs[LAST, same], runs[LAST, r])
-        n_nodes += 1
-        # Without records there is none to give back.
-        free[n_free] = record
-        n_free += record_ints.shape[1] + float_bits.shape[1] > 0
-        statistics[MERGES] += 1
-    for r in range(n_left):
-        table[used[r]] = -1
-    return n_left, n_nodes, n_free
 
 
 @njit(cache=True, nogil=True)
@@ -200,7 +114,7 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
     runs : int64 (2, 5 fields, runs): those of side `at[SIDE]` wait, the other side is written
     ends : end_node, end_row, end_first (the first row that the window allows), one for each end of matches
     free : records that no run has; with room for all
-    For the others see `search`, and `_merge`.
+    For the others see `search`, and `nfab_merge.merge`.
     """
     edge_offsets, edge_target, edge_condition, edge_is_take, state_has_take, state_variable, accept_condition = (
         automaton
@@ -332,8 +246,8 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
         side = other
         n_runs = n_new
         if merges and n_changed > 0 and n_runs > 1:
-            n_runs, n_nodes, n_free = _merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, ties,
-                                             columns, column_bits, record_ints, float_bits, table, used, statistics)
+            n_runs, n_nodes, n_free = merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, ties,
+                                            columns, column_bits, record_ints, float_bits, table, used, statistics)
         statistics[NODES] = max(statistics[NODES], n_nodes)
         statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
         row += 1
@@ -364,7 +278,7 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, autom
     options : strategy, whether to merge, to construct matches, to keep only the first of overlapping ones, to keep the
         buffer and the ends of all rows, and the most bytes to use
     absences : see `nfab_matches.verdict`
-    reads : see `_merge`
+    reads : see `nfab_merge.merge`
     path, tests, machine, columns : see kernels.path, nfab_matches.holds_for, kernels.machine
     initial : the record of a run without events, int64 and float64
     output : see `write_all`; empty, with room for some

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from sparkrex.kernels.lazy import njit
-from sparkrex.kernels.nfab import (
+from sparkrex.kernels.nfab import deepened
+from sparkrex.kernels.nfab_codes import (
     ANY,
     BACK_STEPS,
     CONTIGUITY,
@@ -24,7 +25,6 @@ from sparkrex.kernels.nfab import (
     RUN_STEPS,
     TOO_MANY_MATCHES,
     TOO_MANY_RUNS,
-    deepened,
 )
 from sparkrex.kernels.nfab_matches import grown, holds_for, select, write_all
 

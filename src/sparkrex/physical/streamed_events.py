@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sparkrex.errors import ExecutionError
 from sparkrex.ir.scalar import ColumnAt, walk
-from sparkrex.kernels import nfab as kernel
+from sparkrex.kernels import nfab_codes as codes
 from sparkrex.physical.contract import Columns
 from sparkrex.physical.event_buffer import buffer_table
 from sparkrex.physical.event_order import check_order, order_columns
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 _COUNTED = {
-    "run steps": kernel.RUN_STEPS, "edge evaluations": kernel.EDGE_TESTS, "runs merged": kernel.MERGES,
-    "nodes in the buffer": kernel.NODES, "ends of matches": kernel.MATCH_ENDS,
+    "run steps": codes.RUN_STEPS, "edge evaluations": codes.EDGE_TESTS, "runs merged": codes.MERGES,
+    "nodes in the buffer": codes.NODES, "ends of matches": codes.MATCH_ENDS,
 }
 
 
@@ -61,7 +61,7 @@ class StreamedEvents:
         self.rows: pa.Table | None = None
         self.last: pa.Table | None = None
         self.n_matches = 0
-        self.statistics = np.zeros(kernel.N_STATISTICS, np.int64)
+        self.statistics = np.zeros(codes.N_STATISTICS, np.int64)
 
     def feed(self, chunk: pa.Table, offsets: NDArray[np.int64], *, opens: bool, closes: bool) -> pa.Table:
         """The result rows that this chunk, whose rows are in order, decides."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparkrex.kernels import machine as m
-from sparkrex.kernels import nfab as kernel
+from sparkrex.kernels import nfab_merge as kernel
 from sparkrex.kernels import path as p
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sparkrex.physical.rows.bytecode import Bytecode
 
 Read = tuple[int, int, int]
-"""Kind, slot of the record, column (see `kernels.nfab`)."""
+"""Kind, slot of the record, column (see `kernels.nfab_merge`)."""
 
 
 def merge_reads(

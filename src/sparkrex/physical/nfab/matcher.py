@@ -18,6 +18,7 @@ from sparkrex.ir.event_query import EventQuery, Strategy
 from sparkrex.ir.scalar import ColumnAt, references
 from sparkrex.kernels import nfab as kernel
 from sparkrex.kernels import nfab_backtrack
+from sparkrex.kernels import nfab_codes as codes
 from sparkrex.kernels.nfab_matches import KEPT, UNDECIDED, recheck
 from sparkrex.physical.contract import Columns
 from sparkrex.physical.nfab.automaton import compile_automaton
@@ -45,8 +46,8 @@ _MOST_ROOM = 1 << 26
 """So many events of matches have room without growing."""
 
 _STRATEGIES = {
-    Strategy.STRICT: kernel.CONTIGUITY, Strategy.PARTITION: kernel.CONTIGUITY, Strategy.NEXT: kernel.NEXT,
-    Strategy.ANY: kernel.ANY,
+    Strategy.STRICT: codes.CONTIGUITY, Strategy.PARTITION: codes.CONTIGUITY, Strategy.NEXT: codes.NEXT,
+    Strategy.ANY: codes.ANY,
 }
 
 
@@ -62,7 +63,7 @@ class _Found:
 
 
 class NfabMatcher:
-    """Immutable but for `statistics`, which are of the last feed (see `kernels.nfab`).
+    """Immutable but for `statistics`, which are of the last feed (see `kernels.nfab_codes`).
 
     `constructs` false only runs the automaton, for measurements.
     """
@@ -79,7 +80,7 @@ class NfabMatcher:
         written = compile_automaton(query.pattern, query.source)
         self._written = (written, edge_conditions(query, written, negated))
         self.automaton, self.conditions = reduce_states(*self._written)
-        self.statistics = np.zeros(kernel.N_STATISTICS, np.int64)
+        self.statistics = np.zeros(codes.N_STATISTICS, np.int64)
         self._tables = self._automaton_tables()
         around = ep.around_absences(query.pattern)
         self._reaches_back = any(all(map(ep.allows_empty, before)) for before, _ in around)
@@ -231,7 +232,7 @@ class NfabMatcher:
             arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial, states,
         )
         if error < 0:
-            self._check(kernel.OVERFLOW if error == -1 else kernel.DIVISION_BY_ZERO, 0, frame)
+            self._check(codes.OVERFLOW if error == -1 else codes.DIVISION_BY_ZERO, 0, frame)
         kept = (states == KEPT) | (states == UNDECIDED)
         return _Found(
             EventMatches.joined([waiting.selected(kept), found.matches]),
@@ -292,10 +293,10 @@ class NfabMatcher:
     def _check(self, status: int, where: int, frame: Columns, rows: NDArray[np.int64] | None = None) -> None:
         """The error of a search that could not go on; `where` is a row, or a state with `rows` of its partition."""
         query = self.query
-        if status == kernel.DONE:
+        if status == codes.DONE:
             return
-        if status in (kernel.OVERFLOW, kernel.DIVISION_BY_ZERO):
-            is_overflow = status == kernel.OVERFLOW
+        if status in (codes.OVERFLOW, codes.DIVISION_BY_ZERO):
+            is_overflow = status == codes.OVERFLOW
             error = ExecutionError(
                 "REX405" if is_overflow else "REX404",
                 "a number in WHERE is out of the range of 64 bits" if is_overflow else "division by zero in WHERE",
@@ -305,8 +306,8 @@ class NfabMatcher:
             error.row = where
             raise error
         part = {
-            kernel.TOO_MANY_RUNS: "runs that wait", kernel.TOO_MANY_NODES: "the shared buffer of events",
-            kernel.TOO_MANY_MATCHES: "the matches",
+            codes.TOO_MANY_RUNS: "runs that wait", codes.TOO_MANY_NODES: "the shared buffer of events",
+            codes.TOO_MANY_MATCHES: "the matches",
         }[status]
         at = f" behind {state_name(self.automaton, where)}" if where else ""
         error = ExecutionError(

@@ -1,0 +1,113 @@
+"""Equivalent runs merged (paper, 5.2.2).
+
+What a run becomes depends on its state and on the values that its state can still read, so two runs that agree in them
+are one from then on; their histories live on in a union node of the shared buffer (`kernels.nfab_matches`). Runs that
+may be equivalent are found by a hash of what is compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkrex.kernels.inlined import inlined
+from sparkrex.kernels.nfab_codes import LAST, MERGES, NODE, RECORD, START, STATE
+from sparkrex.kernels.nfab_matches import UNION
+
+# What two runs must agree in: a number of the record, a double of it, whether a count is zero, a column at a row.
+INT_SLOT, FLOAT_SLOT, IS_ZERO, INT_AT, FLOAT_AT = range(5)
+
+
+@inlined
+def _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits):
+    """A value that merging compares: a flag, and the value's bits."""
+    if kind == INT_SLOT:
+        return np.int64(0), record_ints[record, slot]
+    if kind == FLOAT_SLOT:
+        return np.int64(0), float_bits[record, slot]
+    if kind == IS_ZERO:
+        return np.int64(0), np.int64(record_ints[record, slot] == 0)
+    row = record_ints[record, slot]
+    if row < 0:
+        return np.int64(1), np.int64(0)
+    if kind == INT_AT:
+        if columns[2][column] != 0 and columns[1][column, row] != 0:
+            return np.int64(2), np.int64(0)
+        return np.int64(0), columns[0][column, row]
+    if columns[5][column] != 0 and columns[4][column, row] != 0:
+        return np.int64(2), np.int64(0)
+    return np.int64(0), column_bits[column, row]
+
+
+@inlined
+def _are_equivalent(state, record, other, read_offsets, read, columns, column_bits, record_ints, float_bits):
+    """Whether two runs in a state agree in all that the state can still read."""
+    for k in range(read_offsets[state], read_offsets[state + 1]):
+        kind, slot, column = read[k, 0], read[k, 1], read[k, 2]
+        flag, bits = _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits)
+        other_flag, other_bits = _read(kind, slot, column, other, record_ints, float_bits, columns, column_bits)
+        if flag != other_flag or bits != other_bits:
+            return False
+    return True
+
+
+@inlined
+def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, ties, columns, column_bits, record_ints, float_bits,
+          table, used, statistics):
+    """Merge equivalent runs, each into the one that stands first. Gives the numbers of runs, nodes and free records.
+
+    Parameters
+    ----------
+    runs : int64 (5 fields, runs)
+    reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
+    table : int64, a power of two of entries, at least twice the runs: all -1, and left so
+    used : room for as many numbers as there are runs
+    """
+    node_row, node_label, node_before, node_other, node_youngest = nodes
+    read_offsets, read = reads
+    mask = table.shape[0] - 1
+    n_left = np.int64(0)
+    for r in range(n_runs):
+        state, record = runs[STATE, r], runs[RECORD, r]
+        # A tied event is not later than the last one: runs differ while the time has not moved on.
+        is_tied = ties.shape[0] > 0 and ties[runs[LAST, r]] == ties[row]
+        hashed = np.uint64(state * 2 + is_tied)
+        for k in range(read_offsets[state], read_offsets[state + 1]):
+            flag, bits = _read(read[k, 0], read[k, 1], read[k, 2], record, record_ints, float_bits, columns,
+                               column_bits)
+            hashed = (hashed ^ np.uint64(bits) ^ np.uint64(flag)) * np.uint64(0x9E3779B97F4A7C15)
+            hashed ^= hashed >> np.uint64(29)
+        place = np.int64((hashed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(20)) & mask
+        same = np.int64(-1)
+        while table[place] >= 0 and same < 0:
+            other = table[place]
+            equal = runs[STATE, other] == state
+            if equal and ties.shape[0] > 0:
+                equal = (ties[runs[LAST, other]] == ties[row]) == is_tied
+            if equal and _are_equivalent(state, record, runs[RECORD, other], read_offsets, read, columns, column_bits,
+                                         record_ints, float_bits):
+                same = other
+            else:
+                place = (place + 1) & mask
+        if same < 0:
+            for f in range(5):
+                runs[f, n_left] = runs[f, r]
+            table[place] = n_left
+            used[n_left] = place
+            n_left += 1
+            continue
+        node_row[n_nodes] = row
+        node_label[n_nodes] = UNION
+        node_before[n_nodes] = runs[NODE, same]
+        node_other[n_nodes] = runs[NODE, r]
+        node_youngest[n_nodes] = max(runs[START, same], runs[START, r])
+        runs[NODE, same] = n_nodes
+        runs[START, same] = node_youngest[n_nodes]
+        runs[LAST, same] = max(runs[LAST, same], runs[LAST, r])
+        n_nodes += 1
+        # Without records there is none to give back.
+        free[n_free] = record
+        n_free += record_ints.shape[1] + float_bits.shape[1] > 0
+        statistics[MERGES] += 1
+    for r in range(n_left):
+        table[used[r]] = -1
+    return n_left, n_nodes, n_free
