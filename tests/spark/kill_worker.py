@@ -18,7 +18,7 @@ from unittest import mock
 from pyspark.sql import SparkSession
 
 import sparkrex as rex
-from sparkrex.spark import batch
+from sparkrex.spark import relation
 from sparkrex.spark.worker import WorkerTask
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def main(folder: Path) -> None:
     def dying(*arguments: Any) -> DyingTask:
         return DyingTask(WorkerTask(*arguments), folder / "died while matching")
 
-    with mock.patch.object(batch, "WorkerTask", dying):
+    with mock.patch.object(relation, "WorkerTask", dying):
         answers["matching"] = _rows(rex.sql(QUERY.format(price="price"), ticks=ticks))
     print(json.dumps(answers))
     spark.stop()

@@ -1,0 +1,224 @@
+"""Rows on their way to the workers: brought together by partition, with what is read there and no more.
+
+Rows that are partitioned so already Spark does not move; it orders them only where the workers cannot, or need not.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from sparkrex.errors import AnalysisError, UnsupportedError
+from sparkrex.ir.event_query import EventQuery, Strategy
+from sparkrex.ir.plan import MatchRecognize, SegmentSearch
+from sparkrex.ir.scalar import ColumnAt, walk
+from sparkrex.physical.event_order import order_columns
+from sparkrex.physical.output import NO_COLUMNS
+from sparkrex.segment_engine import searched_columns
+from sparkrex.spark.lower import Lowered, quoted
+from sparkrex.spark.lower_events import ranked_by_spark
+from sparkrex.spark.worker_language import conditions_of, measures_of
+from sparkrex.spark.worker_types import refuse_types
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
+
+    from sparkrex.spark.host import SparkHost
+    from sparkrex.statement.cut import Relation
+
+_RANK = "rex_rank"
+# Types that NumPy does not order or compare as Spark does: Spark numbers the rows instead.
+_ORDERED_BY_SPARK = ("struct", "array", "interval", "collate")
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffled:
+    """Rows on their way to the workers, and what comes back. See `WorkerTask` for `is_ordered` and `cut`."""
+
+    frame: DataFrame
+    types: dict[str, DataType]
+    output: StructType
+    is_ordered: bool
+    cut: str | None
+
+
+def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> Shuffled:
+    """The rows of a partition brought together; ordered by Spark only where the workers cannot, or need not."""
+    keys = list(dict.fromkeys(lowered.keys))
+    types = {field.name: field.dataType for field in projected.schema}
+    _check_keys(lowered, types, host, relation)
+    output = _output_schema(projected, lowered, types)
+    ordered_by_spark = any(_is_ordered_by_spark(types[name]) for name in (*keys, *lowered.order))
+    # All rows of a search are in memory at once: there the workers order them.
+    is_ordered = ordered_by_spark or (not keys and not isinstance(lowered.worker, SegmentSearch))
+    cut: str | None = None
+    if not keys:
+        warnings.warn(_one_task(lowered.worker), stacklevel=_callers_level())
+        frame = projected.repartition(1)
+        if is_ordered:
+            frame = frame.sortWithinPartitions(*_sort_columns(lowered))
+    elif ordered_by_spark:
+        cut = "rex_number"
+        frame = projected.withColumn(cut, F.expr(f"row_number() {_window(lowered)}"))
+    else:
+        frame = projected.repartition(*map(quoted, keys))
+    if isinstance(lowered.worker, EventQuery) and any(_is_ordered_by_spark(types[name]) for name in lowered.order):
+        frame = frame.withColumn(_RANK, F.expr(f"rank() {_window(lowered)}"))
+        types[_RANK] = IntegerType()
+        lowered.worker = ranked_by_spark(lowered.worker, _RANK)
+    needed = _carried(lowered, keys, types, is_ordered=is_ordered)
+    if cut is not None:
+        needed.append(cut)
+    frame = frame.select(*map(quoted, needed))
+    check_carried(frame, lowered, host, relation)
+    refuse_types(lowered.worker, types)
+    return Shuffled(frame, types, output, is_ordered, cut)
+
+
+def _one_task(plan: MatchRecognize | SegmentSearch | EventQuery) -> str:
+    """The warning of a plan that gives all rows to one task."""
+    if not isinstance(plan, EventQuery):
+        return "MATCH_RECOGNIZE without PARTITION BY: all rows go through one task; add PARTITION BY if possible"
+    advice = "add an equivalence test [attribute]"
+    if plan.strategy is Strategy.STRICT:
+        advice = "use partition_contiguity with an equivalence test [attribute]"
+    return f"event query without partitions: all events go through one task; {advice} if possible"
+
+
+def _callers_level() -> int:
+    """How many frames above the caller of this function the user's code stands."""
+    level = 1
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("sparkrex", "pyspark"):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def _is_ordered_by_spark(kind: DataType) -> bool:
+    return any(word in kind.simpleString() for word in _ORDERED_BY_SPARK)
+
+
+def _carried(lowered: Lowered, keys: list[str], types: dict[str, DataType], *, is_ordered: bool) -> list[str]:
+    """Columns that travel to the workers: once Spark has ordered the rows, order columns only if read otherwise."""
+    columns = list(types)
+    if not is_ordered:
+        return columns
+    used = set(keys)
+    if isinstance(lowered.worker, SegmentSearch):
+        is_plain = not any(map(_is_ordered_by_spark, (types[name] for name in lowered.order)))
+        # A window on the first of them bounds the search.
+        used |= searched_columns(lowered.worker if is_plain else replace(lowered.worker, order_by=()))
+    else:
+        plan = lowered.worker
+        if isinstance(plan, EventQuery):  # order decides ties and windows
+            used.update(order_columns(plan), plan.input_columns)
+        else:
+            used.update(replace(plan, order_by=()).passed_columns())
+        for expression in (*(measure.expression for measure in measures_of(plan)), *conditions_of(plan)):
+            used.update(node.column for node in walk(expression) if isinstance(node, ColumnAt))
+    return [name for name in columns if name in used] or columns[:1]
+
+
+def _window(lowered: Lowered) -> str:
+    """The rows of a partition in order, as a window of Spark's."""
+    keys = ", ".join(map(quoted, dict.fromkeys(lowered.keys)))
+    texts = []
+    for name, key in zip(lowered.order, lowered.worker.order_by, strict=True):
+        direction = "DESC" if key.is_descending else "ASC"
+        texts.append(f"{quoted(name)} {direction} NULLS {'FIRST' if key.nulls_first else 'LAST'}")
+    return f"OVER ({f'PARTITION BY {keys} ' if keys else ''}ORDER BY {', '.join(texts)})"
+
+
+def _sort_columns(lowered: Lowered) -> list[Column]:
+    columns: list[Column] = []
+    for name, key in zip(lowered.order, lowered.worker.order_by, strict=True):
+        column = F.col(quoted(name))
+        if key.is_descending:
+            columns.append(column.desc_nulls_first() if key.nulls_first else column.desc_nulls_last())
+        else:
+            columns.append(column.asc_nulls_first() if key.nulls_first else column.asc_nulls_last())
+    return columns
+
+
+def _output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, DataType]) -> StructType:
+    """What the workers give back."""
+    aggregates: dict[str, DataType] = {}
+    if lowered.aggregates:
+        listed = [F.expr(text).alias(name) for name, text in lowered.aggregates.items()]
+        aggregates = {field.name: field.dataType for field in projected.agg(*listed).schema}
+    plain: dict[str, DataType] = {"string": StringType(), "bigint": LongType(), "boolean": BooleanType()}
+    # An event query gives back what RETURN asks for, and no more.
+    keys = () if isinstance(lowered.worker, EventQuery) else dict.fromkeys(lowered.keys)
+    fields = [StructField(name, types[name]) for name in keys]
+    for name, origin in lowered.sources.items():
+        known = aggregates[name] if origin is None else types.get(origin) or plain[origin]
+        fields.append(StructField(name, known))
+    fields += [StructField(name, types[name]) for name in lowered.worker.input_columns]
+    fields = [StructField(field.name, _nullable(field.dataType)) for field in fields]
+    return StructType(fields or [StructField(NO_COLUMNS, BooleanType())])
+
+
+def _nullable(kind: DataType) -> DataType:
+    """The type with NULL allowed everywhere inside: Spark's own aggregates promise more than ours keep."""
+    match kind:
+        case ArrayType():
+            return ArrayType(_nullable(kind.elementType), True)
+        case MapType():
+            return MapType(_nullable(kind.keyType), _nullable(kind.valueType), True)
+        case StructType():
+            return StructType([StructField(field.name, _nullable(field.dataType)) for field in kind])
+        case _:
+            return kind
+
+
+def _check_keys(lowered: Lowered, types: dict[str, DataType], host: SparkHost, relation: Relation) -> None:
+    """Refuse PARTITION BY and ORDER BY of what Spark cannot compare."""
+    for name in (*lowered.keys, *lowered.order):
+        kind = types[name].simpleString()
+        if kind == "interval" or "map<" in kind or "variant" in kind:
+            raise AnalysisError(
+                "REX214", f"{written_name(lowered, name)} of type {kind} can be neither ordered nor compared",
+                host.source, lowered.spans.get(name) or relation.span, hint="use a part of it, or a cast to a string",
+            )
+    if isinstance(lowered.worker, EventQuery) and _is_ordered_by_spark(types[lowered.order[0]]):
+        time = lowered.order[0]
+        raise AnalysisError(
+            "REX214", f"{written_name(lowered, time)} of type {types[time].simpleString()} cannot be a time",
+            host.source, lowered.spans.get(time) or relation.span,
+            hint="a time is a timestamp, a date, a number or a string",
+        )
+
+
+def check_carried(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> None:
+    """Refuse a column that Arrow cannot carry, naming it and a cast."""
+    for field in frame.schema:
+        name = field.dataType.simpleString()
+        if name == "interval" or (name.startswith("interval") and ("month" in name or "year" in name)):
+            raise UnsupportedError(
+                "REX301", f"{written_name(lowered, field.name)} of type {name} cannot be carried to Python workers",
+                host.source, lowered.spans.get(field.name) or relation.span,
+                hint=f"cast it in a subquery: SELECT CAST({written_name(lowered, field.name)} AS STRING) ...",
+            )
+
+
+def written_name(lowered: Lowered, column: str) -> str:
+    """A projected column as the user knows it."""
+    return lowered.projections.get(column, column).split(".", 1)[-1].strip("`")
