@@ -14,7 +14,7 @@ from sparkrex import segment_engine
 from sparkrex.ir.plan import SkipTo
 from sparkrex.ir.scalar import Literal
 from sparkrex.kernels.segments import value_window
-from sparkrex.physical.segments import build, conditions, joins, output, series, unary
+from sparkrex.physical.segments import build, conditions, joins, series, skip, unary
 from sparkrex.physical.segments.arrays import kept, taken
 from sparkrex.physical.segments.contract import Segments, Spaces
 from sparkrex.physical.segments.leaves import candidates_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from sparkrex.columns.arrange import Arrangement
-    from sparkrex.ir.plan import SegmentSearch, Skip
+    from sparkrex.ir.plan import Skip
     from sparkrex.ir.scalar import Expression
     from sparkrex.physical.rows.blocks import Value
     from sparkrex.planner.segments.lengths import Lengths
@@ -179,13 +179,13 @@ def _nothing_is_made_distinct() -> Iterator[None]:
 
 
 def _skips_to_the_last_row() -> AbstractContextManager[Any]:
-    correct = output._following
+    correct = skip._following
 
-    def following(search: SegmentSearch, skip: Skip, found: Segments, place: int) -> int:
-        row = correct(search, skip, found, place)
-        return row - 1 if skip.to is SkipTo.PAST_LAST_ROW and row - 1 > found.start[place] else row
+    def following(goal: Skip, found: Segments) -> Any:
+        rows = correct(goal, found)
+        return np.where(rows - 1 > found.start, rows - 1, rows) if goal.to is SkipTo.PAST_LAST_ROW else rows
 
-    return mock.patch.object(output, "_following", following)
+    return mock.patch.object(skip, "_following", following)
 
 
 def _indexes_count_all_partitions() -> AbstractContextManager[Any]:

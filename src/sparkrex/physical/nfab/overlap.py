@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparkrex.kernels.nfab_overlap import without_overlaps
 from sparkrex.physical.nfab.contract import EventMatches
 
 if TYPE_CHECKING:
@@ -50,24 +51,10 @@ def first_of_overlapping(
 
     `blocked` is the last row of the match before, in the first partition.
     """
-    keys = _keys(matches)
-    order = sorted(range(len(keys)), key=lambda m: (keys[m][0][-1], keys[m][0][0], len(keys[m][0]), keys[m]))
-    keep, wait = np.zeros(len(keys), np.bool_), np.zeros(len(keys), np.bool_)
-    partition = -1
-    last, waits = blocked, False
-    for number in order:
-        first = keys[number][0][0]
-        here = int(np.searchsorted(offsets, first, side="right"))
-        if here != partition:
-            last, waits = blocked if partition < 0 and here == 1 else -1, False
-            partition = here
-        is_behind = last < 0 or (ties[first] > ties[last] if len(ties) else first > last)
-        if not is_behind:
-            continue
-        if waits or is_open[number]:
-            # Whether it is kept depends on an open match that completes before it, or on rows to come.
-            waits = wait[number] = True
-        else:
-            keep[number] = True
-            last = keys[number][0][-1]
+    first, last = matches.rows[matches.offsets[:-1]], matches.rows[matches.offsets[1:] - 1]
+    order = np.lexsort([np.diff(matches.offsets), first, last])
+    keep, wait = np.zeros(len(matches), np.bool_), np.zeros(len(matches), np.bool_)
+    without_overlaps(
+        order, matches.rows, matches.labels, matches.offsets, is_open, offsets, ties, np.int64(blocked), keep, wait
+    )
     return matches.selected(keep), matches.selected(wait)

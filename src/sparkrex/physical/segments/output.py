@@ -1,4 +1,4 @@
-"""Found segments to result rows: which of them count, what their measures are.
+"""Found segments to result rows: what the measures are of those that count (`skip`).
 
 A measure reads the rows of one variable's segment, or of the whole match; these are rows in sequence, so each variable
 has a `MatchReader` of its own to which its segments are matches without labels. Aggregates of T-ReX are those of
@@ -18,15 +18,14 @@ from sparkrex.aggregates.registry import is_of_segments
 from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
-from sparkrex.ir.plan import SkipTo
 from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, ColumnAt, End, MatchNumber, Semantics, Target
 from sparkrex.physical.contract import Matches
 from sparkrex.physical.output import NO_COLUMNS
 from sparkrex.physical.reading import MatchReader, Viewpoints
 from sparkrex.physical.segments.arguments import number_column
-from sparkrex.physical.segments.arrays import at_places, kept, projected
+from sparkrex.physical.segments.arrays import projected
 from sparkrex.physical.segments.calls import call_of, measured
-from sparkrex.physical.segments.contract import Segments
+from sparkrex.physical.segments.skip import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
 
     from sparkrex.columns.arrange import Arrangement
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.ir.plan import SegmentSearch, Skip
+    from sparkrex.ir.plan import SegmentSearch
     from sparkrex.ir.render import Leaf
     from sparkrex.ir.scalar import Expression
-    from sparkrex.physical.segments.contract import Binding
+    from sparkrex.physical.segments.contract import Binding, Segments
     from sparkrex.physical.segments.series import Column
 
 INDEX = "rex_index"
@@ -50,7 +49,7 @@ def build_rows(
     partition_columns: list[pa.ChunkedArray], evaluator: Evaluator,
 ) -> pa.Table:
     """The result table. `table` is in input order and has the column `INDEX`."""
-    found = projected(_chosen(search, found, arrangement), frozenset(search.measured))
+    found = projected(chosen(search, found), frozenset(search.measured))
     reader = SegmentReader(search, found, table, arrangement, evaluator)
     return measured_table(search, reader, partition_columns)
 
@@ -167,67 +166,3 @@ def with_indexes(expression: Expression) -> Expression:
         end = End.FIRST if expression.function == "start_index" else End.LAST
         return ColumnAt(Target(semantics=Semantics.FINAL, end=end), INDEX, span=expression.span)
     return replace(expression, operands=tuple(with_indexes(operand) for operand in expression.operands))
-
-
-def _chosen(search: SegmentSearch, found: Segments, arrangement: Arrangement) -> Segments:
-    """All segments; with AFTER MATCH SKIP the earliest start, its longest end, its smallest bindings, and so on."""
-    names = list(search.measured)
-    if search.skip is not None:
-        # Segments of variables that only SKIP goes to decide last.
-        names += sorted(search.skip.variables - set(names))
-    found = projected(found, frozenset(names))
-    found = Segments(found.space, found.start, found.end, {name: _binding(found, name) for name in names})
-    keys = [binding for name in reversed(names) for binding in reversed(found.bindings[name])]
-    if search.skip is None:
-        # What was found is in the order of the variables' names; results are in that of the pattern.
-        return found if names == sorted(names) else at_places(found, np.lexsort([*keys, found.end, found.start]))
-    order = np.lexsort([*keys, -found.end, found.start])
-    is_chosen = np.zeros(len(found), np.bool_)
-    next_start = -1
-    offsets = arrangement.offsets
-    partition_of = np.searchsorted(offsets, found.start, side="right")
-    partition = -1
-    for place in order.tolist():
-        if partition_of[place] != partition:
-            partition, next_start = partition_of[place], -1
-        start = int(found.start[place])
-        if start < next_start:
-            continue
-        is_chosen[place] = True
-        next_start = _following(search, search.skip, found, place)
-    return kept(found, is_chosen)
-
-
-def _binding(found: Segments, name: str) -> Binding:
-    missing = np.full(len(found), -1)
-    return found.bindings.get(name, (missing, missing))
-
-
-def _following(search: SegmentSearch, skip: Skip, found: Segments, place: int) -> int:
-    """Where the next match may start."""
-    start, end = int(found.start[place]), int(found.end[place])
-    if skip.to is SkipTo.PAST_LAST_ROW:
-        return end + 1
-    if skip.to is SkipTo.NEXT_ROW:
-        return start + 1
-    segments = [
-        (int(first[place]), int(last[place]))
-        for first, last in (found.bindings[name] for name in skip.variables) if first[place] >= 0
-    ]
-    goal = f"AFTER MATCH SKIP {skip.to.value} {skip.name}"
-    if not segments:
-        error = ExecutionError(
-            "REX402", f"{goal}: {skip.name} has no segment in the match", search.source, skip.span,
-            hint=f"make {skip.name} mandatory in the pattern, or skip past the last row",
-        )
-        error.row = start
-        raise error
-    row = min(first for first, _ in segments) if skip.to is SkipTo.FIRST else max(last for _, last in segments)
-    if row <= start:
-        error = ExecutionError(
-            "REX401", f"{goal} goes to the first row of the match", search.source, skip.span,
-            hint="the same match would be found for ever; skip to a later variable, or to the next row",
-        )
-        error.row = start
-        raise error
-    return row
