@@ -18,7 +18,6 @@ from sparkrex.analyze.clause import analyze_clause, union_variables
 from sparkrex.analyze.events import analyze_events
 from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.analyze.segments import analyze_segments, is_segment_clause
-from sparkrex.columns.arrange import Arrangement, SortKey, arrange
 from sparkrex.columns.cuts import cut_chunks
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
 from sparkrex.errors import ExecutionError, RexError
@@ -27,7 +26,6 @@ from sparkrex.hosts.duckdb import AggregateNames, DuckDbHost, RelationEvaluator
 from sparkrex.ir import traverse
 from sparkrex.ir.event_query import EventQuery
 from sparkrex.ir.plan import MatchRecognize, SegmentSearch
-from sparkrex.ir.render import render
 from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.languages.events.query import parse_events
 from sparkrex.languages.match_recognize.clause import parse_clause
@@ -37,6 +35,7 @@ from sparkrex.physical.contract import Columns, Matches
 from sparkrex.physical.output import NO_COLUMNS, build_output, name_partition
 from sparkrex.physical.reading import MatchReader
 from sparkrex.physical.relation_columns import add_relation_columns
+from sparkrex.physical.row_values import arrange_rows
 from sparkrex.physical.rows.bitmaps import host_reasons
 from sparkrex.physical.streamed import StreamedRelation, measure_reach
 from sparkrex.planner.choose_matcher import Choice, choose_matcher
@@ -48,6 +47,7 @@ from sparkrex.stopwatch import Stopwatch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sparkrex.columns.arrange import Arrangement
     from sparkrex.config import Settings
     from sparkrex.explanation import Explained
     from sparkrex.hosts.host import Evaluator
@@ -172,7 +172,7 @@ def _explain_relation(
     if isinstance(plan, SegmentSearch):
         from sparkrex.segment_engine import explain_search
 
-        return explain_search(plan, table, _row_values, evaluator, settings, analyze=analyze)
+        return explain_search(plan, table, evaluator, settings, analyze=analyze)
     widened, sample = add_relation_columns(plan, table.slice(0, 0), evaluator)
     choice = choose_matcher(widened, sample, evaluator, settings)
     watch = Stopwatch()
@@ -279,16 +279,9 @@ def run_relation(
         if isinstance(plan, SegmentSearch):
             from sparkrex.segment_engine import run_search
 
-            return run_search(plan, table, _row_values, evaluator, settings)
+            return run_search(plan, table, evaluator, settings)
         plan, table = add_relation_columns(plan, table, evaluator)
-        keys = [key.expression for key in plan.partition_by] + [key.expression for key in plan.order_by]
-        values = _row_values(keys, table, evaluator)
-        partition_columns = values[: len(plan.partition_by)]
-        sort_keys = [
-            SortKey(column, key.is_descending, key.nulls_first)
-            for column, key in zip(values[len(plan.partition_by) :], plan.order_by, strict=True)
-        ]
-        arrangement = arrange(partition_columns, sort_keys, table.num_rows, settings.thread_count())
+        arrangement, partition_columns = arrange_rows(plan, table, evaluator, settings.thread_count())
         watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
         if settings.chunk_rows is not None and table.num_rows:
             result = _run_in_chunks(plan, table, arrangement, partition_columns, evaluator, settings)
@@ -313,19 +306,6 @@ def run_relation(
         if error.source is None and error.span is not None:
             error.source = plan.source
         raise
-
-
-def _row_values(expressions: list[Expression], table: pa.Table, evaluator: Evaluator) -> list[pa.ChunkedArray]:
-    """Expressions over the input rows. Plain columns are taken as they are."""
-    names = {name: f"c{number}" for number, name in enumerate(table.column_names)}
-    computed = [e for e in expressions if not isinstance(e, ColumnAt)]
-    texts = [
-        render(e, lambda leaf: f"rex_rows.{names[leaf.column]}" if isinstance(leaf, ColumnAt) else "NULL")
-        for e in computed
-    ]
-    renamed = table.rename_columns(list(names.values()))
-    results = iter(evaluator.evaluate(texts, renamed, [e.span for e in computed], reads_relation=True))
-    return [table.column(e.column) if isinstance(e, ColumnAt) else next(results) for e in expressions]
 
 
 def find_matches(plan: MatchRecognize, table: pa.Table, arrangement: Arrangement, choice: Choice) -> Matches:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.columns.arrange import SortKey, arrange
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.ir.scalar import Aggregate, ColumnAt, walk
 from sparkrex.physical.contract import Columns
 from sparkrex.physical.output import name_partition
+from sparkrex.physical.row_values import arrange_rows
 from sparkrex.physical.segments.arguments import (
     check_numbers,
     has_exact_differences,
@@ -101,19 +101,17 @@ def searched_columns(search: SegmentSearch) -> set[str]:
 
 
 def run_search(
-    search: SegmentSearch, table: pa.Table, row_values: Callable[..., list[pa.ChunkedArray]], evaluator: Evaluator,
-    settings: Settings,
+    search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings
 ) -> pa.Table:
     """The result of one segment search over its input."""
-    return _run(_prepared(search, table, row_values, evaluator, settings, Stopwatch()), evaluator, Builder)
+    return _run(_prepared(search, table, evaluator, settings, Stopwatch()), evaluator, Builder)
 
 
 def explain_search(
-    search: SegmentSearch, table: pa.Table, row_values: Callable[..., list[pa.ChunkedArray]], evaluator: Evaluator,
-    settings: Settings, *, analyze: bool,
+    search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
 ) -> SearchExplained:
     """How it is planned over its input; with `analyze`, after a run, with what happened."""
-    prepared = _prepared(search, table, row_values, evaluator, settings, Stopwatch())
+    prepared = _prepared(search, table, evaluator, settings, Stopwatch())
     planned = prepared.planned
     if isinstance(planned, Mapped):
         if analyze:
@@ -149,18 +147,10 @@ class _Prepared:
 
 
 def _prepared(
-    search: SegmentSearch, table: pa.Table, row_values: Callable[..., list[pa.ChunkedArray]], evaluator: Evaluator,
-    settings: Settings, watch: Stopwatch,
+    search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
 ) -> _Prepared:
-    keys = [key.expression for key in search.partition_by] + [key.expression for key in search.order_by]
-    values = row_values(keys, table, evaluator)
-    partition_columns = values[: len(search.partition_by)]
-    sort_keys = [
-        SortKey(column, key.is_descending, key.nulls_first)
-        for column, key in zip(values[len(search.partition_by) :], search.order_by, strict=True)
-    ]
-    arrangement = arrange(partition_columns, sort_keys, table.num_rows, settings.thread_count())
-    search, table = with_argument_columns(search, table, lambda values: row_values(values, table, evaluator))
+    arrangement, partition_columns = arrange_rows(search, table, evaluator, settings.thread_count())
+    search, table = with_argument_columns(search, table, evaluator)
     columns = Columns(table, arrangement.offsets, arrangement.order)
     ordered = Columns(columns.ordered, arrangement.offsets)
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")

@@ -35,7 +35,7 @@ from sparkrex.ir.scalar import Aggregate, ClassifierAt, ColumnAt, Semantics
 from sparkrex.kernels import backtrack as kernel
 from sparkrex.kernels.machine import holds
 from sparkrex.kernels.path import extend
-from sparkrex.physical import aggregation, output, reading
+from sparkrex.physical import aggregation, output, reading, row_values
 from sparkrex.physical.rows import backtrack, bitmaps, interpreter, program, run_blocks, vectorised_batch
 from sparkrex.physical.rows.frame import hold_back
 from sparkrex.physical.rows.run_blocks import leaving_rows
@@ -215,7 +215,7 @@ def _nulls_at_the_other_end() -> AbstractContextManager[Any]:
     def key(values: pa.ChunkedArray, is_descending: bool, nulls_first: bool) -> SortKey:
         return SortKey(values, is_descending, not nulls_first)
 
-    return mock.patch.object(engine, "SortKey", key)
+    return mock.patch.object(row_values, "SortKey", key)
 
 
 def _ties_turned_round() -> AbstractContextManager[Any]:
@@ -223,7 +223,7 @@ def _ties_turned_round() -> AbstractContextManager[Any]:
         place = pa.chunked_array([pa.array(range(n_rows), pa.int64())])
         return arrange(partition_by, [*order_by, SortKey(place, True, False)], n_rows, threads)
 
-    return mock.patch.object(engine, "arrange", arranged)
+    return mock.patch.object(row_values, "arrange", arranged)
 
 
 # Faults of measures and output

@@ -17,11 +17,13 @@ from sparkrex.columns.values import floats_of, ints_of, kind_of, nulls_of, plain
 from sparkrex.errors import AnalysisError
 from sparkrex.ir.render import render
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Target, aggregates, references
+from sparkrex.physical.row_values import row_values
 from sparkrex.physical.segments.series import Column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.plan import SegmentSearch
     from sparkrex.ir.render import Leaf
     from sparkrex.ir.scalar import Expression
@@ -30,12 +32,9 @@ _WHOLE = ("int", "bool", "date", "timestamp", "time")
 
 
 def with_argument_columns(
-    search: SegmentSearch, table: pa.Table, row_values: Callable[[list[Expression]], list[pa.ChunkedArray]]
+    search: SegmentSearch, table: pa.Table, evaluator: Evaluator
 ) -> tuple[SegmentSearch, pa.Table]:
-    """The search whose aggregates over segments have columns as arguments, and the table with these columns.
-
-    `row_values` computes expressions for every row of the table.
-    """
+    """The search whose aggregates over segments have columns as arguments, and the table with these columns."""
     arguments = _Arguments(set(table.column_names))
     definitions = tuple(
         one if one.condition is None else replace(one, condition=arguments.named(one.condition, lambda _: True))
@@ -47,7 +46,7 @@ def with_argument_columns(
     )
     if not arguments.names:
         return search, table
-    for name, values in zip(arguments.names.values(), row_values(list(arguments.names)), strict=True):
+    for name, values in zip(arguments.names.values(), row_values(list(arguments.names), table, evaluator), strict=True):
         table = table.append_column(name, values)
     return replace(search, definitions=definitions, measures=measures), table
 

@@ -59,13 +59,19 @@ def distinct(segments: Segments) -> Segments:
     keys = [segments.space, segments.start, segments.end]
     for name in sorted(segments.bindings):
         keys += segments.bindings[name]
+    order, is_new = sorted_groups(keys)
+    return at_places(segments, order[is_new])
+
+
+def sorted_groups(keys: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The order by some keys, in which equals stay as they were, and there whether one differs from that before it."""
     order = np.lexsort(keys[::-1])
     is_new = np.zeros(len(order), np.bool_)
-    is_new[0] = True
+    is_new[:1] = True
     for key in keys:
         ordered = key[order]
         is_new[1:] |= ordered[1:] != ordered[:-1]
-    return at_places(segments, order[is_new])
+    return order, is_new
 
 
 def _distinct_by_number(segments: Segments) -> Segments | None:
@@ -127,12 +133,7 @@ def distinct_spaces(spaces: Spaces) -> tuple[Spaces, NDArray[np.int64]]:
         keys += spaces.bindings[name]
     if not len(spaces):
         return spaces, np.empty(0, np.int64)
-    order = np.lexsort(keys[::-1])
-    is_new = np.zeros(len(order), np.bool_)
-    is_new[0] = True
-    for key in keys:
-        ordered = key[order]
-        is_new[1:] |= ordered[1:] != ordered[:-1]
+    order, is_new = sorted_groups(keys)
     place = np.empty(len(order), np.int64)
     place[order] = np.cumsum(is_new) - 1
     first = order[is_new]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sparkrex.kernels.segment_probes import shared_probes
-from sparkrex.physical.segments.arrays import taken
+from sparkrex.physical.segments.arrays import sorted_groups, taken
 
 if TYPE_CHECKING:
     from sparkrex.physical.segments.contract import Binding, Rows
@@ -51,12 +51,7 @@ def _by_order(rows: Rows, low: Rows, high: Rows, bindings: dict[str, Binding]) -
     keys = [rows[asked]]
     for name in sorted(bindings):
         keys += (bindings[name][0][asked], bindings[name][1][asked])
-    order = np.lexsort(keys[::-1])
-    is_new = np.zeros(len(order), np.bool_)
-    is_new[0] = True
-    for key in keys:
-        ordered = key[order]
-        is_new[1:] |= ordered[1:] != ordered[:-1]
+    order, is_new = sorted_groups(keys)
     place[asked[order]] = np.cumsum(is_new) - 1
     begins = np.flatnonzero(is_new)
     ordered_places = asked[order]

@@ -17,6 +17,7 @@ from sparkrex.physical.segments.arrays import (
     kept,
     no_segments,
     projected,
+    sorted_groups,
     taken,
     together,
 )
@@ -265,13 +266,7 @@ def _minus(segments: Segments, others: Segments) -> Segments:
     keys = [both.space, both.start, both.end]
     for name in sorted(both.bindings):
         keys += both.bindings[name]
-    order = np.lexsort(keys[::-1])  # stable: of equal ones the other's comes first
-    is_new = np.ones(len(order), np.bool_)
-    is_same = np.ones(len(order) - 1, np.bool_)
-    for key in keys:
-        ordered = key[order]
-        is_same &= ordered[1:] == ordered[:-1]
-    is_new[1:] = ~is_same
+    order, is_new = sorted_groups(keys)  # of equal ones the other's comes first
     marked = np.zeros(len(both), np.bool_)
     marked[order[is_new]] = True
     return kept(segments, marked[len(others) :])
