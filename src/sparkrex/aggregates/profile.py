@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from statistics import median
 from time import thread_time_ns
 from typing import TYPE_CHECKING
@@ -37,16 +38,17 @@ def profile(aggregate: SegmentAggregate, n_segments: int = _N_SEGMENTS) -> Weigh
 
     scan = 0.0
     if not aggregate.needs_index:
-        scan = _fit(aggregate.cost.scan, [
-            (length, _time(lambda: aggregate.scan_many(columns, nulls, *segments[length])) / n_segments)  # noqa: B023
+        scanned = [
+            (length, _time(partial(aggregate.scan_many, columns, nulls, *segments[length])) / n_segments)
             for length in _LENGTHS
-        ])
+        ]
+        scan = _fit(aggregate.cost.scan, scanned)
     index = aggregate.index(columns, nulls, offsets, longest)
     if index is None or aggregate.cost.index is None or aggregate.cost.lookup is None:
         return Weights(scan)
     built = _time(lambda: aggregate.index(columns, nulls, offsets, longest))
     looked_up = [
-        (length, _time(lambda: aggregate.lookup(index, *segments[length])) / n_segments)  # noqa: B023
+        (length, _time(partial(aggregate.lookup, index, *segments[length])) / n_segments)
         for length in _LENGTHS
     ]
     return Weights(

@@ -269,7 +269,9 @@ def _single_word(words: list[NDArray[np.int64]], pieces: Pieces) -> NDArray[np.i
         if len(words) == 2:
             words = [_ranks(words[0], surveys[0], pieces), last]
         else:
-            words = [*words[:-2], _single_word([words[-2], last], pieces)]  # type: ignore[list-item]
+            joined = _single_word([words[-2], last], pieces)
+            assert joined is not None  # only no words give none
+            words = [*words[:-2], joined]
         return _single_word(words, pieces)
     result = np.zeros(len(words[0]), np.int64)
 

@@ -8,6 +8,8 @@ from sparkrex.ir import segment_pattern as sp
 from sparkrex.ir.display import quote_name
 
 if TYPE_CHECKING:
+    from types import UnionType
+
     from sparkrex.ir.segment_pattern import SegmentPattern
 
 
@@ -49,9 +51,9 @@ def _text(pattern: SegmentPattern) -> tuple[str, bool]:
             assert_never(pattern)
 
 
-def _operand(pattern: SegmentPattern, loose: type | object) -> tuple[str, bool]:
+def _operand(pattern: SegmentPattern, loose: type | UnionType) -> tuple[str, bool]:
     text, holds = _text(pattern)
-    return (f"({text})" if isinstance(pattern, loose) else text), holds  # type: ignore[arg-type]  # a union of classes
+    return (f"({text})" if isinstance(pattern, loose) else text), holds
 
 
 def _junction(is_shared_as_written: bool, is_shared: bool) -> str:

@@ -128,7 +128,7 @@ class MatchReader:
                 wanted.setdefault(leaf, f"c{len(wanted)}")
         self._prepare(wanted, views)
         columns = in_parallel([partial(self.leaf, leaf, views) for leaf in wanted], self.threads, len(views))
-        values = dict(zip(wanted, columns, strict=True))
+        values: dict[Expression, pa.ChunkedArray] = dict(zip(wanted, columns, strict=True))
         computed = [
             (number, expression) for number, expression in enumerate(expressions) if expression not in values
         ]
@@ -144,7 +144,7 @@ class MatchReader:
             )
             results = {number: column for (number, _), column in zip(computed, columns, strict=True)}
         return [
-            results[number] if number in results else values[expression]  # type: ignore[index]  # a leaf
+            results[number] if number in results else values[expression]
             for number, expression in enumerate(expressions)
         ]
 

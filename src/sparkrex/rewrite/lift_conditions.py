@@ -38,9 +38,9 @@ def _lifted(node: Logical) -> Logical:
             found = _with_lifted(node, leaf)
             if all(map(has_order, (found, *parts(found)))):
                 return found
-        leaf = next(_movable(node), None)  # type: ignore[assignment]  # None ends it
-        if leaf is not None:
-            return _with_lifted(node, leaf)
+        movable = next(_movable(node), None)
+        if movable is not None:
+            return _with_lifted(node, movable)
     return with_parts(node, _lifted)
 
 

@@ -257,12 +257,12 @@ class NfabMatcher:
         n_rows = frame.n_rows
         low = int(frame.offsets[-2]) if len(frame.offsets) > 1 else 0
         bound = int(arrays.window_first[-1]) if n_rows > low else low
-        runs, nodes = found.runs, found.nodes
+        runs = found.runs
         is_alive = runs[2] >= bound
         state_of, node, start, last = (array[is_alive].copy() for array in runs)
-        nodes = tuple(array.copy() for array in nodes)  # type: ignore[assignment]  # five of them
-        n_nodes = kernel.compact(node, len(node), nodes, len(nodes[0]), np.int64(bound))
-        nodes = tuple(array[:n_nodes] for array in nodes)  # type: ignore[assignment]
+        reached = tuple(array.copy() for array in found.nodes)
+        n_nodes = kernel.compact(node, len(node), reached, len(reached[0]), np.int64(bound))
+        nodes: list[NDArray[Any]] = [array[:n_nodes] for array in reached]
         lowest = min([n_rows, *(int(rows.min()) for rows in (nodes[0], undecided.rows) if len(rows))])
         needed = [lowest, bound if self._reaches_back else lowest]
         if found.blocked >= 0 and (lowest <= found.blocked or _is_tied(arrays, found.blocked, n_rows - 1)):
