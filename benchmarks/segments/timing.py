@@ -8,12 +8,16 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from numba.core.compiler_lock import global_compiler_lock
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Result = TypeVar("Result")
 SHORT, REPEATED = 0.005, 0.05
 """Calls under so many seconds are repeated until they took so many together."""
+WAITING = 0.05
+"""Seconds after which to look again whether something is still compiled."""
 LONG = 0.5
 """Calls of more seconds are not repeated; those between three times."""
 
@@ -24,10 +28,16 @@ class TimeOutError(Exception):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Stop what runs inside after so long, as soon as the kernel that is running then returns."""
+    """Stop what runs inside after so long, as soon as the kernel that is running then returns.
+
+    Compiling is not stopped: LLVM's locks would be held for ever.
+    """
 
     def stop(*_: Any) -> None:
-        raise TimeOutError
+        if global_compiler_lock.is_locked():  # type: ignore[no-untyped-call]
+            signal.setitimer(signal.ITIMER_REAL, WAITING)
+        else:
+            raise TimeOutError
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

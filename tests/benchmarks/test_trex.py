@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import permutations
+from time import sleep
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,9 @@ from benchmarks.segments.data import load
 from benchmarks.segments.instance import ndcg, random_ndcg
 from benchmarks.segments.prepare import Found, prepare
 from benchmarks.segments.templates import TEMPLATES
+from benchmarks.segments.timing import TimeOutError, time_limit
 from benchmarks.trex import main
+from numba.core.compiler_lock import global_compiler_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,3 +72,13 @@ def test_ndcg_of_a_random_order_is_the_average_over_all_orders() -> None:
     gains = [1.0, 0.5, 0.2, 0.0]
     assert ndcg(sorted(gains, reverse=True)) == 1.0
     assert random_ndcg(gains) == pytest.approx(np.mean([ndcg(list(order)) for order in permutations(gains)]))
+
+
+def test_a_time_limit_waits_until_nothing_is_compiled() -> None:
+    reached = []
+    with pytest.raises(TimeOutError), time_limit(0.01):
+        with global_compiler_lock:
+            sleep(0.1)
+            reached.append("compiled")
+        sleep(10)
+    assert reached == ["compiled"]
