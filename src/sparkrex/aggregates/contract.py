@@ -88,6 +88,12 @@ class SegmentAggregate(Protocol):
         """The values over many segments and where they are NULL, each segment by itself."""
         ...
 
+    def scan_pairs(
+        self, columns: Columns, nulls: Nulls, start: Rows, end: Rows, other_start: Rows, other_end: Rows
+    ) -> Values:
+        """With `n_segments` 2, the values over pairs of segments; a start of -1 is a segment that is not there."""
+        ...
+
     def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> Any | None:
         """What lookups need, for segments of at most `longest` rows; None if there is no index or not for these."""
         ...
@@ -122,6 +128,12 @@ class Aggregate:
         return None if is_null[0] else values[0].item()
 
     def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+        """See the protocol."""
+        raise NotImplementedError
+
+    def scan_pairs(
+        self, columns: Columns, nulls: Nulls, start: Rows, end: Rows, other_start: Rows, other_end: Rows
+    ) -> Values:
         """See the protocol."""
         raise NotImplementedError
 

@@ -24,7 +24,7 @@ class Corr(Aggregate):
     def scan_pairs(
         self, columns: Columns, nulls: Nulls, start: Rows, end: Rows, other_start: Rows, other_end: Rows
     ) -> Values:
-        """The values over pairs of segments; a start of -1 stands for a segment that is not there."""
+        """See the protocol."""
         result, is_null = room(len(start))
         correlation_scan(
             columns[0], null_marks(nulls[0]), columns[1], null_marks(nulls[1]), start, end, other_start, other_end,

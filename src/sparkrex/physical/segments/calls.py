@@ -96,7 +96,7 @@ def measured(
 
     def compute(segments: Sequence[Binding]) -> Values:
         if len(segments) == 2:
-            return aggregate.scan_pairs(values, nulls, *segments[0], *segments[1])  # type: ignore[attr-defined,no-any-return]
+            return aggregate.scan_pairs(values, nulls, *segments[0], *segments[1])
         start, end = segments[0]
         index: Any = None
         is_linear = aggregate.cost.index is CostClass.LINEAR

@@ -337,7 +337,7 @@ class SegmentBlock:
         call = self.conditions.calls[number]
         columns, nulls = self.conditions.arguments(call)
         if len(segments) == 2:
-            return call.aggregate.scan_pairs(columns, nulls, *segments[0], *segments[1])  # type: ignore[attr-defined,no-any-return]
+            return call.aggregate.scan_pairs(columns, nulls, *segments[0], *segments[1])
         start, end = segments[0]
         # The windows are of the segments under test; those of other variables may be longer.
         is_own = call.variables[0] in self.own

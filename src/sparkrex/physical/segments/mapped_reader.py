@@ -65,7 +65,7 @@ class MappedReader(MatchReader):
 
         def compute(given: Sequence[Binding]) -> Values:
             if len(given) == 2:
-                return aggregate.scan_pairs(*_arrays(gathered), *given[0], *given[1])  # type: ignore[attr-defined,no-any-return]
+                return aggregate.scan_pairs(*_arrays(gathered), *given[0], *given[1])
             return aggregate.scan_many(*_arrays(gathered), *given[0])
 
         return as_measure(over_segments(aggregate, segments_of, compute))
