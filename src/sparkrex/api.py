@@ -234,8 +234,14 @@ def aggregate(definition: type | None = None, /, *, name: str | None = None, cos
     `scan` grows with the segment: constant, linear or quadratic.
     """
     from sparkrex.aggregates import registry
+    from sparkrex.analyze.aggregate_names import is_scalar_function
 
-    register = registry.aggregate(name=name, cost=cost)
+    def register(definition: type) -> type:
+        # A query that calls it means the function of SQL.
+        if is_scalar_function(name or definition.__name__):
+            raise ValueError(f"{name or definition.__name__} is a function of SQL")
+        return registry.aggregate(name=name, cost=cost)(definition)
+
     return register if definition is None else register(definition)
 
 
