@@ -234,7 +234,7 @@ def aggregate(definition: type | None = None, /, *, name: str | None = None, cos
     `scan` grows with the segment: constant, linear or quadratic.
     """
     from sparkrex.aggregates import registry
-    from sparkrex.analyze.aggregate_names import is_scalar_function
+    from sparkrex.languages.match_recognize.expression import is_scalar_function
 
     def register(definition: type) -> type:
         # A query that calls it means the function of SQL.

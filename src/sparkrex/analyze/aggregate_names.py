@@ -47,9 +47,3 @@ def aggregate_name(call: exp.Expr) -> str | None:
     if isinstance(call, exp.Anonymous):
         return _BY_WRITTEN_NAME.get(call.name.lower())
     return _BY_CLASS.get(type(call))
-
-
-def is_scalar_function(name: str) -> bool:
-    """Whether SQL has a function of this name that is no aggregate."""
-    known = exp.FUNCTION_BY_NAME.get(name.upper())
-    return known is not None and not issubclass(known, exp.AggFunc)

@@ -162,3 +162,7 @@ def _converted(error: SqlglotParseError, source: Source, span: Span) -> ParseErr
     return ParseError(code, message[0].lower() + message[1:], source, place)
 
 
+def is_scalar_function(name: str) -> bool:
+    """Whether SQL has a function of this name that is no aggregate."""
+    known = exp.FUNCTION_BY_NAME.get(name.upper())
+    return known is not None and not issubclass(known, exp.AggFunc)
