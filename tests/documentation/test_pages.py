@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.documentation.page_examples import PAGES, Example, examples, problems
 
+from sparkrex.aggregates import registry
+
 ROOT = Path(__file__).parents[2]
 
 ALL_PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -17,7 +19,11 @@ EXAMPLES = [example for page in PAGES if page.exists() for example in examples(p
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_gives_what_the_page_shows(example: Example) -> None:
-    assert problems(example) == []
+    try:
+        assert problems(example) == []
+    finally:
+        for name in registry.user_defined():  # an example may register one, and other tests run in this process
+            registry.forget(name)
 
 
 @pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.name)
