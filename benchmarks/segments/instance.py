@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +108,7 @@ class Measuring:
         known: dict[Physical, float | None] = {}
         for name, plan in plans.items():
             if plan not in known:
-                known[plan] = self.timed(name, lambda plan=plan: self.prepared.run(plan))  # type: ignore[misc]
+                known[plan] = self.timed(name, partial(self.prepared.run, plan))
             instance.planners[name] = known[plan]
         ours = instance.planners["optimizer"]
         best = min((seconds for seconds in known.values() if seconds is not None), default=self.limit)
@@ -116,7 +117,7 @@ class Measuring:
             plan = random_plan(self.prepared.logical, seed)
             if plan in known:
                 continue
-            run = lambda plan=plan: self.prepared.run(plan)  # noqa: E731
+            run = partial(self.prepared.run, plan)
             name = f"random plan {seed}"
             known[plan] = self.timed(name, run, max(3 * best, 0.05), is_repeated=False)
             instance.evaluations.pop(name, None)
@@ -144,8 +145,8 @@ class Measuring:
         plans = self.plans()
         for n_series in samples:
             self.prepared.fresh()
-            model, sampling = once(lambda n_series=n_series: self.prepared.model(n_series))  # type: ignore[misc]
-            _, planning = once(lambda model=model: optimize(model))  # type: ignore[misc]
+            model, sampling = once(partial(self.prepared.model, n_series))
+            _, planning = once(partial(optimize, model))
             costs = {name: model.estimate(plan).total for name, plan in plans.items()}
             gains = [_gain(times, name) for name in sorted(costs, key=costs.__getitem__)]
             self.instance.ranking[n_series] = {

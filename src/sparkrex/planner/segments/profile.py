@@ -7,6 +7,7 @@ what is measured is the operator alone. What counts as input and output is what 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from time import thread_time_ns
 from typing import TYPE_CHECKING, Any
@@ -233,7 +234,7 @@ class Profiler:
         measured = []
         for size in self.sizes:
             found = self.segments(size)
-            time = _time(lambda: condition.holds(found.start, found.end, {}))  # noqa: B023
+            time = _time(partial(condition.holds, found.start, found.end, {}))
             measured.append((float(len(found)), 0.0, time / n))
         return _fit(measured)
 
@@ -246,7 +247,7 @@ class Profiler:
                 leaf = Generator("", self.series, _rows(_LONGEST), condition, (), _LIMIT)
                 n = max(1, size // _LONGEST)
                 space = _space(0, n - 1, 0, n + _LONGEST - 2)
-                time = _time(lambda: leaf.find(space))  # noqa: B023
+                time = _time(partial(leaf.find, space))
                 measured.append((float(1 + n * _LONGEST), float(len(leaf.find(space))), time))
         return _fit(measured)
 
