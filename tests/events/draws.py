@@ -6,6 +6,7 @@ fail about as often, events tie, and runs meet the same aggregate on different w
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -153,7 +154,21 @@ def events(draw: Draw, most: int, *, n_keys: int, has_ties: bool, parts: bool) -
             "s": draw.choice(["u", "u", "w", None]),
         })
         moment += draw.choice([1, 1, 2, 3, 0, 0] if has_ties else [1, 1, 1, 2, 3])
+    if rows and draw.chance(15):
+        _put_at_the_ends_of_time(draw, rows)
     return _shuffled(draw, rows) if draw.chance(50) else rows
+
+
+def _put_at_the_ends_of_time(draw: Draw, rows: list[dict[str, Any]]) -> None:
+    """Where differences wrap or are not numbers: the earliest and the latest moment of the stream, or one of them."""
+    earliest, latest = rows[0]["t"], rows[-1]["t"]
+    which = draw.choice(["both", "latest", "earliest"])
+    late = draw.choice([math.nan, math.nan, math.inf])
+    for row in rows:
+        if row["t"] == latest and which != "earliest":
+            row |= {"t": 2**63 - 1, "d": late}
+        elif row["t"] == earliest and which != "latest":
+            row |= {"t": -(2**63), "d": -math.inf}
 
 
 def _shuffled(draw: Draw, items: Iterable[T]) -> list[T]:

@@ -46,5 +46,4 @@ def _lies_in_gap(stream: Stream, match: Candidate, item: int, row: int) -> bool:
 
 def _precedes(stream: Stream, earlier: int, later: int) -> bool:
     """Whether one event comes before another; with strict ties, earlier in time."""
-    is_before_in_time = stream.times[earlier] < stream.times[later] or not stream.query.has_strict_ties
-    return earlier < later and is_before_in_time
+    return earlier < later and not (stream.query.has_strict_ties and stream.is_tied(earlier, later))

@@ -75,9 +75,11 @@ def partitions(query: EventQuery, rows: Sequence[Mapping[str, Any]]) -> list[Par
             number: tuple(value_of_row(one.expression, rows[number], query.dialect) for one in query.order_by)
             for number in group
         }
-        if len(set(keys.values())) < len(group):
+        # NaN is greater than every number, and one value.
+        comparable = {number: tuple((one != one, 0 if one != one else one) for one in keys[number]) for number in group}
+        if len(set(comparable.values())) < len(group):
             raise TiedEvents
-        ordered = sorted(group, key=lambda number, keys=keys: keys[number])  # type: ignore[misc]
+        ordered = sorted(group, key=lambda number, keys=comparable: keys[number])  # type: ignore[misc]
         stream = Stream(query, [rows[number] for number in ordered], [keys[number][0] for number in ordered])
         found.append(Partition(tuple(ordered), stream))
     return found

@@ -24,4 +24,4 @@ def without_overlaps(stream: Stream, ranked: Sequence[Candidate]) -> Iterator[Ca
 
 
 def _is_tied(stream: Stream, one: int, other: int) -> bool:
-    return stream.query.has_strict_ties and bool(stream.times[one] == stream.times[other])
+    return stream.query.has_strict_ties and stream.is_tied(one, other)

@@ -75,7 +75,12 @@ class Stream:
 
     def follows(self, candidate: Candidate, row: int) -> bool:
         """Whether the event comes after the last selected one; with strict ties, later in time."""
-        return not self.query.has_strict_ties or self.times[row] != self.times[candidate[-1].row]
+        return not self.query.has_strict_ties or not self.is_tied(row, candidate[-1].row)
+
+    def is_tied(self, one: int, other: int) -> bool:
+        """Whether two events have the same time. All NaN are one, as they are for a host that orders them."""
+        times = self.times[one], self.times[other]
+        return times[0] == times[1] or all(time != time for time in times)
 
     def may_ignore(self, candidate: Candidate, state: Next, row: int) -> bool:
         """Whether a run with these events and at this state stays where it is when it meets the event."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -591,3 +593,72 @@ def test_explain_of_a_statement() -> None:
     compiled = rex.compile(f"SELECT * FROM t {EVENTS}")
     assert str(compiled).endswith("PATTERN SEQ(A a, B+ b[])")
     assert compiled(t=LETTERS).num_rows == 4
+
+
+# The ends of time.
+
+LARGEST, SMALLEST = 2**63 - 1, -(2**63)
+
+
+def at_times(kinds: str, times: list[Any], type_: pa.DataType) -> pa.Table:
+    """Events of types of one letter."""
+    return pa.table({"ts": pa.array(times, type_), "kind": list(kinds)})
+
+
+@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+@pytest.mark.parametrize("chunk_rows", [None, 1])
+@pytest.mark.parametrize(
+    ("times", "type_", "expected"),
+    [
+        ([1.0, math.nan], pa.float64(), 0),
+        ([1.0, math.inf], pa.float64(), 0),
+        ([-math.inf, 1.0], pa.float64(), 0),
+        ([1.0, 4.0], pa.float64(), 1),
+        ([SMALLEST, LARGEST], pa.int64(), 0),
+        ([SMALLEST, SMALLEST + 3], pa.int64(), 1),
+        ([LARGEST - 3, LARGEST], pa.int64(), 1),
+        ([2**64 - 5, 2**64 - 1], pa.uint64(), 0),
+        ([2**64 - 4, 2**64 - 1], pa.uint64(), 1),
+        ([Decimal(10**20), Decimal(10**20 + 4)], pa.decimal128(38, 0), 0),
+        ([Decimal(10**20), Decimal(10**20 + 3)], pa.decimal128(38, 0), 1),
+    ],
+)
+def test_windows_at_the_ends_of_time(
+    algorithm: str, chunk_rows: int | None, times: list[Any], type_: pa.DataType, expected: int
+) -> None:
+    table = at_times("AB", times, type_)
+    query = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match(a, b) WITHIN 3 RETURN a.ts AS a, b.ts AS b"
+    found = rows(query, table, settings={"event_algorithm": algorithm, "chunk_rows": chunk_rows})
+    assert len(found) == expected
+
+
+@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+def test_a_time_that_is_not_a_number_is_outside_every_window(algorithm: str) -> None:
+    settings = {"event_algorithm": algorithm}
+    alone = "PATTERN SEQ(A a) WHERE skip_till_any_match(a) WITHIN {} RETURN a.ts AS a"
+    table = at_times("AA", [1.0, math.nan], pa.float64())
+    assert rows(alone.format(3), table, settings=settings) == [(1.0,)]
+    # Positions are counted whatever the time is.
+    assert len(rows(alone.format("3 EVENTS"), table, settings=settings)) == 2
+    behind = "PATTERN SEQ(A a, ~(B b)) WHERE skip_till_any_match(a, b) WITHIN 3 RETURN a.ts AS a"
+    assert rows(behind, at_times("AB", [1.0, math.nan], pa.float64()), settings=settings) == [(1.0,)]
+    before = "PATTERN SEQ(~(B b), A a) WHERE skip_till_any_match(a, b) WITHIN 3 RETURN a.ts AS a"
+    assert rows(before, at_times("BA", [-math.inf, 1.0], pa.float64()), settings=settings) == [(1.0,)]
+    assert rows(before, at_times("BA", [SMALLEST, LARGEST], pa.int64()), settings=settings) == [(LARGEST,)]
+    assert rows(behind, at_times("AB", [SMALLEST, LARGEST], pa.int64()), settings=settings) == [(SMALLEST,)]
+
+
+def test_times_that_are_not_numbers_are_one_time() -> None:
+    table = pa.table({"ts": [math.nan, math.nan], "kind": ["A", "B"], "id": [1, 2]})
+    pair = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match(a, b) RETURN a.id AS a"
+    assert rows(pair, table, tie_break="id") == [(1,)]
+    assert rows(pair, table, tie_break="id", ties="strict") == []
+
+
+@pytest.mark.parametrize("window", ["300 years", "99999999999999999999 seconds", "99999999999999999999 EVENTS"])
+def test_a_window_longer_than_all_of_time(window: str) -> None:
+    window = window.replace("300 years", "109500 days")
+    moments = [datetime(1700, 1, 1), datetime(2260, 1, 1)]
+    table = pa.table({"ts": pa.array(moments, pa.timestamp("us")).cast(pa.timestamp("ns")), "kind": ["A", "B"]})
+    query = f"PATTERN SEQ(A a, B b) WHERE skip_till_any_match(a, b) WITHIN {window} RETURN a.kind AS a"
+    assert len(rows(query, table)) == (0 if "days" in window else 1)

@@ -9,12 +9,16 @@ from sparkrex.kernels.lazy import njit
 
 @njit(cache=True, nogil=True)
 def first_rows(times, offsets, size):
-    """By row: the first row of its partition with `time - its time <= size`. Times ascend inside a partition."""
+    """By row: the first row of its partition with `time - its time <= size`; the row behind it if not even it has.
+
+    Times ascend inside a partition, and no difference of two wraps: they are unsigned or doubles. The difference to a
+    NaN is NaN, which is outside every window.
+    """
     found = np.empty(times.shape[0], np.int64)
     for p in range(offsets.shape[0] - 1):
         first = offsets[p]
         for row in range(offsets[p], offsets[p + 1]):
-            while times[row] - times[first] > size:
+            while first <= row and not times[row] - times[first] <= size:
                 first += 1
             found[row] = first
     return found
@@ -22,12 +26,15 @@ def first_rows(times, offsets, size):
 
 @njit(cache=True, nogil=True)
 def last_rows(times, offsets, size):
-    """By row: the last row of its partition with `its time - time <= size`. Times ascend inside a partition."""
+    """By row: the last row of its partition with `its time - time <= size`, the row before it if there is none.
+
+    Of the times see `first_rows`.
+    """
     found = np.empty(times.shape[0], np.int64)
     for p in range(offsets.shape[0] - 1):
-        last = offsets[p]
+        last = offsets[p] - 1
         for row in range(offsets[p], offsets[p + 1]):
-            last = max(last, row)
+            last = max(last, row - 1)
             while last + 1 < offsets[p + 1] and times[last + 1] - times[row] <= size:
                 last += 1
             found[row] = last

@@ -68,6 +68,8 @@ class FeedArrays:
         self.window_first = times.window_first()
         self.ties = times.ties() if query.has_strict_ties else np.empty(0, np.int64)
         self.can_start = self._can_start(conditions, frame.n_rows)
+        # Of a time that is outside every window, its own too, nothing starts.
+        self.can_start[self.window_first > np.arange(frame.n_rows)] = 0
         self.absences = self._absences(query, conditions, variables, times, frame.n_rows)
 
     @property
