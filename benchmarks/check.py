@@ -32,8 +32,9 @@ def differences(result: pa.Table, expected: Answer, *, any_order: bool = False) 
 
 
 def by_value(table: pa.Table) -> pa.Table:
-    """The rows sorted by all columns; columns of floats last, because they may differ in the last digits."""
-    names = sorted(table.column_names, key=lambda name: pa.types.is_floating(table.schema.field(name).type))
+    """The rows sorted by all columns but lists; columns of floats last, because they may differ in the last digits."""
+    types = {field.name: field.type for field in table.schema if not pa.types.is_list(field.type)}
+    names = sorted(types, key=lambda name: pa.types.is_floating(types[name]))
     return table.sort_by([(name, "ascending") for name in names])
 
 
@@ -43,6 +44,8 @@ def same(got: pa.ChunkedArray, wanted: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     # Engines differ in the width of counts and sums and in the unit of time stamps; the values must be the same.
     got = got.cast(kind)
     both_null: np.ndarray[Any, Any] = pc.and_(got.is_null(), wanted.is_null()).to_numpy()
+    if pa.types.is_list(kind):
+        return both_null | _same_lists(got, wanted)
     if pa.types.is_floating(kind):
         left, right = got.to_numpy(), wanted.to_numpy()
         equal = np.isclose(left, right, rtol=1e-9, atol=1e-9) & ~np.isnan(left)
@@ -52,11 +55,27 @@ def same(got: pa.ChunkedArray, wanted: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     return either
 
 
+def _same_lists(got: pa.ChunkedArray, wanted: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    """For each row whether both lists have equal elements in the same order."""
+    lengths = [pc.fill_null(pc.list_value_length(lists), -1).to_numpy() for lists in (got, wanted)]
+    equal: np.ndarray[Any, Any] = lengths[0] == lengths[1]
+    if equal.all():
+        row = pc.list_parent_indices(wanted).to_numpy()
+        elements = [pc.list_flatten(lists) for lists in (got, wanted)]
+        equal[row[~same(*elements)]] = False
+    return equal
+
+
 def checksum(result: pa.Table) -> str:
     """Eight digits that depend on every value of a result and on its order."""
     total = 0
-    for column in result.columns:
+    columns = list(result.columns)
+    while columns:
+        column = columns.pop(0)
         plain = column.combine_chunks()
+        if pa.types.is_list(plain.type):
+            columns += [pc.list_flatten(column), pc.list_value_length(column)]
+            continue
         if pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type):
             plain = plain.fill_null("").dictionary_encode()
             total = zlib.crc32("\n".join(plain.dictionary.to_pylist()).encode(), total)

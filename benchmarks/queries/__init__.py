@@ -31,6 +31,7 @@ from benchmarks.queries import (
     w4_double_bottom,
     w5_running_average,
     w6_never_ends,
+    wide_measures,
 )
 
 ALL = {
@@ -41,7 +42,7 @@ ALL = {
         long_quantifier.QUERIES, alternation_ten.QUERIES, permute_five.QUERIES, optional_prefix.QUERIES,
         sessions.QUERIES, streaks.QUERIES, merge_ranges.QUERIES, funnels.QUERIES, head_and_shoulders.QUERIES,
         growing_runs.QUERIES, ten_aggregates.QUERIES, all_rows.QUERIES, anchored.QUERIES, overlapping.QUERIES,
-        strings.QUERIES, times.QUERIES,
+        strings.QUERIES, times.QUERIES, wide_measures.QUERIES,
     )
     for query in queries
 }
