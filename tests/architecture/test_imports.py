@@ -82,7 +82,8 @@ TABLE: dict[str, Allowed] = {
     "segment_explanation": allow(
         *FOUNDATION, "ir", "physical/segments", "planner/segments", *SEGMENT_PLANS, "rewrite",
     ),
-    # Only this folder, and cli/session, import pyspark. It reads the package's version, which workers compare.
+    # Only this folder, cli/session and cli/spark_output import pyspark. It reads the package's version, which workers
+    # compare.
     "spark": allow(
         *FOUNDATION, *PARTS, "engine", "segment_engine", "event_engine", "event_explanation", PACKAGE,
         packages="numpy pyarrow pyspark sqlglot",
@@ -94,11 +95,12 @@ TABLE: dict[str, Allowed] = {
     "__init__": allow("config", "errors", "api"),
     # Queries that call every kernel.
     "warmup": allow("api", "config", "errors", packages="numpy numba pyarrow"),
-    # Presentation: the public names only. One file opens the Spark session that the command line
-    # asks for, one measures what the planner of segment searches goes by.
-    "cli": allow(PACKAGE, "cli/session", "cli/profile", "warmup", packages="pyarrow"),
+    # Presentation: the public names only. Two files open the Spark session that the command
+    # line asks for and write with it, one measures what the planner of segment searches goes by.
+    "cli": allow(PACKAGE, "cli/session", "cli/spark_output", "cli/profile", "warmup", packages="pyarrow"),
     "cli/profile": allow("cli", "planner/segments"),
     "cli/session": allow("cli", packages="pyspark"),
+    "cli/spark_output": allow("cli", packages="pyspark"),
 }
 
 

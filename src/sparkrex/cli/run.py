@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import count_parquet_rows, count_rows, open_table, output_format, write_table
+from sparkrex.cli.own_input import refuse_files_of, refuse_own_input
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import compiled_query, is_on_spark
 
@@ -30,7 +31,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def check_output(arguments: argparse.Namespace) -> None:
-    """Refuse an output that is there already; of one on other machines Spark must tell."""
+    """Refuse an output that is there already, or that is an input; of one on other machines Spark must tell."""
+    refuse_own_input(arguments.output, arguments.tables, arguments.query)
     output = Path(arguments.output)
     if (arguments.master or arguments.remote or "local").startswith("local") and output.exists():
         if not arguments.overwrite:
@@ -57,17 +59,23 @@ def run_on_spark(
     query: rex.CompiledQuery, arguments: argparse.Namespace, progress: Progress
 ) -> tuple[list[int | None], int]:
     """Run with Spark, which also writes: there, running and writing are one job."""
-    from sparkrex.cli.session import job_progress, read_table, spark_session, write_counted
+    from sparkrex.cli.session import job_progress, read_table, spark_session
+    from sparkrex.cli.spark_output import find_folders, write_counted
 
     with spark_session(arguments, query.settings.time_zone, progress) as spark:
         show_jobs = job_progress(spark)
         with progress.stage("read", show_jobs):
             tables = {table.name: read_table(spark, table) for table in arguments.tables}
+            for table in arguments.tables:
+                refuse_files_of(arguments.output, table, tables[table.name].inputFiles())
             rows_in = [count_parquet_rows(table) if arguments.remote is None else None for table in arguments.tables]
         with progress.stage("plan", show_jobs):
             result = query(tables, spark=spark)
         with progress.stage("run and write", show_jobs):
-            rows_out = write_counted(result, arguments.output, arguments.format, overwrite=arguments.overwrite)
+            folders = find_folders(spark, arguments.remote or arguments.master)
+            rows_out = write_counted(
+                result, arguments.output, arguments.format, folders, overwrite=arguments.overwrite
+            )
     return rows_in, rows_out
 
 

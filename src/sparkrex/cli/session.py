@@ -1,7 +1,7 @@
 """Spark for one command: a session, tables from files, how far a job is, and what went wrong in a few lines.
 
-The only file of this folder that imports pyspark. Spark's log goes to a file, because Spark says a lot also when all
-is well; the file is kept, and named, when something failed.
+Of this folder only this file and `spark_output.py` import pyspark. Spark's log goes to a file, because Spark says a lot
+also when all is well; the file is kept, and named, when something failed.
 """
 
 from __future__ import annotations
@@ -116,21 +116,6 @@ def read_table(spark: SparkSession, table: TableFile) -> DataFrame:
     """A DataFrame over the table's files."""
     kind, options = _READERS[table.format]
     return spark.read.format(kind).options(**options).load(table.path)
-
-
-def write_counted(frame: DataFrame, path: str, kind: str, *, overwrite: bool) -> int:
-    """Write a result and return its number of rows, counted on the way."""
-    from pyspark.sql import Observation
-    from pyspark.sql import functions as f
-
-    counted = Observation("rex rows out")
-    writer = frame.observe(counted, f.count(f.lit(1)).alias("n")).write.format(kind)
-    if kind == "csv":
-        writer = writer.option("header", "true")
-    if overwrite:
-        writer = writer.mode("overwrite")
-    writer.save(path)
-    return int(counted.get["n"])
 
 
 def job_progress(spark: SparkSession) -> Callable[[], str]:
