@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import permutations
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from sparkrex.ir.row_pattern import (
@@ -124,7 +125,9 @@ class Words:
             case Quantified():
                 yield from self._repeated(pattern, mapping, 0, set())
             case Permutation(items):
-                yield from self._in_any_order(items, mapping)
+                # The order is chosen first: a less preferred way of its first item comes before the next order.
+                for order in permutations(items):
+                    yield from self._in_order(order, mapping)
             case Exclusion(body):
                 for word in self.of(body, mapping):
                     yield word.excluding_after(len(mapping.labels))
@@ -145,15 +148,6 @@ class Words:
             return
         for word in self.of(items[0], mapping):
             yield from self._in_order(items[1:], word)
-
-    def _in_any_order(self, items: tuple[RowPattern, ...], mapping: Mapping) -> Iterator[Mapping]:
-        if not items:
-            yield mapping
-            return
-        for place, item in enumerate(items):
-            others = items[:place] + items[place + 1 :]
-            for word in self.of(item, mapping):
-                yield from self._in_any_order(others, word)
 
     def _repeated(
         self, pattern: Quantified, mapping: Mapping, n_done: int, seen: set[Hashable]

@@ -38,11 +38,14 @@ class PatternWriter:
 
     def write(self) -> Pattern:
         """A whole pattern."""
-        shape = self._draw.weighted(((56, "any"), (13, "optional"), (9, "or empty"), (22, "several")))
+        shape = self._draw.weighted(((50, "any"), (13, "optional"), (9, "or empty"), (20, "several"), (8, "permute")))
         if shape == "several":
             # Sequences of quantified variables are what people write; pure recursion gives too few of them.
             self._operators.add("concatenation")
             text = " ".join(self._quantified(self._variable()) for _ in range(self._draw.integer(2, 4)))
+        elif shape == "permute":
+            self._operators.add("permute")
+            text = self._permutation(1, is_excluded=False)
         else:
             text = self._alternation(self._draw.integer(0, 2))
         if shape == "optional":
@@ -99,9 +102,21 @@ class PatternWriter:
         if kind == "group":
             return self._quantified(f"({self._alternation(depth - 1, is_excluded=is_excluded)})", percent=65)
         if kind == "permute":
-            items = [self._quantified(self._variable(), percent=20) for _ in range(self._draw.integer(2, 3))]
-            return self._quantified(f"PERMUTE({', '.join(items)})", percent=15)
+            return self._permutation(depth, is_excluded=is_excluded)
         return self._quantified(f"{{- {self._alternation(depth - 1, is_excluded=True)} -}}", percent=15)
+
+    def _permutation(self, depth: int, *, is_excluded: bool) -> str:
+        # Parts that have a choice, and variables that occur in several parts, make the order of the orders visible.
+        items = []
+        for _ in range(self._draw.weighted(((30, 2), (60, 3), (10, 4)))):
+            kind = self._draw.weighted(((72, "variable"), (14, "alternation"), (14, "item")))
+            if kind == "variable":
+                items.append(self._quantified(self._variable(), percent=45))
+            elif kind == "alternation":
+                items.append(self._alternation(0, is_excluded=is_excluded))
+            else:
+                items.append(self._item(depth - 1, is_excluded=is_excluded))
+        return self._quantified(f"PERMUTE({', '.join(items)})", percent=15)
 
     def _variable(self) -> str:
         return self._name(self._draw.choice(self._names))

@@ -51,11 +51,30 @@ def offsets_said(query: str) -> str:
 def permutation_spelt_out(query: str) -> str:
     """PERMUTE is the alternation of all orders, in lexicographic order of positions."""
 
-    def options(found: re.Match[str]) -> str:
-        # Bounds of a quantifier have no blank behind their comma.
-        return "(" + " | ".join(" ".join(order) for order in itertools.permutations(found[1].split(", "))) + ")"
+    def spelt_out(text: str) -> str:
+        begin = text.find("PERMUTE(")
+        if begin < 0:
+            return text
+        items, end = _arguments(text, begin + len("PERMUTE("))
+        # A part that is an alternation needs parentheses.
+        orders = itertools.permutations(f"({item})" if "|" in item else item for item in items)
+        return spelt_out(f"{text[:begin]}({' | '.join(map(' '.join, orders))}){text[end:]}")
 
-    return _changed(query, "PATTERN", lambda text: re.sub(r"PERMUTE\(([^()]*)\)", options, text))
+    return _changed(query, "PATTERN", spelt_out)
+
+
+def _arguments(text: str, begin: int) -> tuple[list[str], int]:
+    """What stands between the commas of the parenthesis that opened before `begin`, and where the text goes on."""
+    items, depth, since = [], 0, begin
+    for place in range(begin, len(text)):
+        letter = text[place]
+        if depth == 0 and letter in ",)":
+            items.append(text[since:place].strip())
+            since = place + 1
+            if letter == ")":
+                return items, since
+        depth += (letter in "({") - (letter in ")}")
+    raise ValueError(f"a parenthesis is not closed: {text}")
 
 
 def quantifiers_in_braces(query: str) -> str:

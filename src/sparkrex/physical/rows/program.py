@@ -9,13 +9,16 @@ compiler works backwards with two continuations for every node: where to go on i
 iteration began, and where if some was. A repetition gives its exit as the first and its next round as the second, so no
 instruction has to remember where an iteration began. Where both are the same, nothing is duplicated.
 
-PERMUTE is compiled by the set of elements still to come, so n elements cost n 2^n instructions, not n!.
+PERMUTE of parts that match in one way only is compiled by the set of parts still to come, so n variables cost n 2^n
+instructions, not n!. Where a part with a choice comes first, the orders of the rest are written out (`permute`), and
+orders that end alike share their ends.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import permutations
 from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
@@ -36,6 +39,7 @@ from sparkrex.ir.row_pattern import (
     RowPattern,
     Variable,
 )
+from sparkrex.physical.rows.permute import MOST_ORDERS, count_orders, has_choice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -161,8 +165,8 @@ class _Compiler:
                 for option in reversed(options[:-1]):
                     entry = self.emit(Op.SPLIT, self.compile(option, if_empty, if_some, excluded), entry)
                 return entry
-            case Permutation(items):
-                return self._permutation(items, if_empty, if_some, excluded)
+            case Permutation():
+                return self._permutation(node, if_empty, if_some, excluded)
             case Quantified():
                 return self._quantified(node, if_empty, if_some, excluded)
             case Conjunction() | Negation():
@@ -184,28 +188,56 @@ class _Compiler:
                 nothing_before = self.compile(item, after_nothing, after_some, excluded)
         return nothing_before
 
-    def _permutation(self, items: tuple[RowPattern, ...], if_empty: int, if_some: int, excluded: bool) -> int:
-        entries: dict[tuple[int, bool], int] = {}
+    def _permutation(self, node: Permutation, if_empty: int, if_some: int, excluded: bool) -> int:
+        """All orders in order of preference; see `permute` for which of them share what follows a part."""
+        items = node.items
+        n_orders = count_orders(items)
+        if n_orders > MOST_ORDERS:
+            raise ParseError(
+                "REX106",
+                f"the pattern is too large: PERMUTE of {len(items)} parts, of which {sum(map(has_choice, items))} can "
+                f"match in several ways, has {n_orders:,} orders to try, more than {MOST_ORDERS:,}",
+                self.source, node.span,
+                hint="permute fewer parts with quantifiers or |, or write the orders you want as alternatives; "
+                "plain variables are no such parts",
+            )
+        is_split = if_empty != if_some
+        ordered: dict[tuple[tuple[int, ...], bool], int] = {}
+        unordered: dict[tuple[tuple[int, ...], bool], int] = {}
 
-        def entry(remaining: int, matched: bool) -> int:
-            if remaining == 0:
+        def in_order(order: tuple[int, ...], matched: bool) -> int:
+            if not order:
                 return if_some if matched else if_empty
-            key = (remaining, matched or if_empty == if_some)
-            if key not in entries:
+            key = (order, matched or not is_split)
+            if key not in ordered:
+                after_some = in_order(order[1:], True)
+                after_nothing = after_some if key[1] else in_order(order[1:], False)
+                ordered[key] = self.compile(items[order[0]], after_nothing, after_some, excluded)
+            return ordered[key]
+
+        def in_any_order(remaining: tuple[int, ...], matched: bool) -> int:
+            key = (remaining, matched or not is_split)
+            if key not in unordered:
                 choices = []
-                for position, item in enumerate(items):
-                    rest = remaining & ~(1 << position)
-                    if rest != remaining:
-                        after_some = entry(rest, True)
-                        after_nothing = after_some if key[1] else entry(rest, False)
-                        choices.append(self.compile(item, after_nothing, after_some, excluded))
+                for place, part in enumerate(remaining):
+                    rest = remaining[:place] + remaining[place + 1 :]
+                    if part in remaining[:place]:
+                        continue  # an equal part was tried in its place
+                    if len(rest) <= 1 or has_choice(items[part]):
+                        orders = dict.fromkeys(permutations(rest))
+                        choices += [in_order((part, *order), matched) for order in orders]
+                    else:
+                        after_some = in_any_order(rest, True)
+                        after_nothing = after_some if key[1] else in_any_order(rest, False)
+                        choices.append(self.compile(items[part], after_nothing, after_some, excluded))
                 result = choices[-1]
                 for choice in reversed(choices[:-1]):
                     result = self.emit(Op.SPLIT, choice, result)
-                entries[key] = result
-            return entries[key]
+                unordered[key] = result
+            return unordered[key]
 
-        return entry((1 << len(items)) - 1, False)
+        # Equal parts have one number, so that equal orders are tried once.
+        return in_any_order(tuple(items.index(item) for item in items), False)
 
     def _quantified(self, node: Quantified, if_empty: int, if_some: int, excluded: bool) -> int:
         """Stages from the last iteration backwards: an endless loop or the optional iterations, then the required ones.
