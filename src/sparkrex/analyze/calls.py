@@ -98,6 +98,12 @@ def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expressi
         case exp.Coalesce():
             parts = (node.this, *node.expressions)
             return call("coalesce", parts, function_template("COALESCE", len(parts)))
+        case exp.Nvl2():
+            # CASE evaluates the branch that is taken; a call of the host would evaluate both.
+            is_null = Call("is_null", (converter.convert_node(node.this, place),), "({0} IS NULL)", span=span)
+            taken = [converter.convert_node(node.args[key], place) for key in ("true", "false") if node.args.get(key)]
+            branches = (is_null, taken[1] if len(taken) > 1 else Literal(None), taken[0])
+            return Call("case", branches, "(CASE WHEN {0} THEN {1} ELSE {2} END)", span=span)
         case exp.Nullif():
             return call("nullif", (node.this, node.expression), "NULLIF({0}, {1})")
         case exp.Abs():

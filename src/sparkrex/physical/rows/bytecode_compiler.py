@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.analyze.split import CURRENT, Projection, conjuncts, is_constant, row_local
 from sparkrex.columns.values import BOOL, FLOAT, INT, STRING, Kind
+from sparkrex.errors import ExecutionError
 from sparkrex.ir.guards import guards
 from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, End, Expression, Literal, MatchNumber, Target, walk
 from sparkrex.kernels import machine as m
@@ -68,8 +69,12 @@ class Compiler:
         if isinstance(node, Literal):
             return self._literal(node.value)
         if isinstance(node, Call) and is_constant(node):
-            value, kind = self.constants(node)
-            return self.out.constant(value, kind)
+            try:
+                return self.out.constant(*self.constants(node))
+            except ExecutionError:
+                # `IF(false, 0 / 0, 1)`: it fails only if it is reached, so it is evaluated where it stands.
+                if not is_guarded:
+                    raise
         projection = row_local(node, is_guarded=is_guarded)
         if projection is not None and self.kinds(projection.expression) is not None:
             return self._load(projection)
