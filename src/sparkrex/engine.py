@@ -7,6 +7,7 @@ matches, and hands the result back to the host under a placeholder name.
 from __future__ import annotations
 
 import secrets
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -41,11 +42,12 @@ from sparkrex.physical.streamed import StreamedRelation, measure_reach
 from sparkrex.planner.choose_matcher import Choice, choose_matcher
 from sparkrex.source import Source, Span
 from sparkrex.statement.cut import Relation, Statement, cut
+from sparkrex.statement.outside import explained
 from sparkrex.statement.tokens import find_dialect, tokenize
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from sparkrex.columns.arrange import Arrangement
     from sparkrex.config import Settings
@@ -113,6 +115,20 @@ def parse_event_query(text: str, dialect_name: str, options: EventOptions) -> Pa
     return ParsedQuery(statement, dialect_name, (clause,), options)
 
 
+@contextmanager
+def explaining_outside(query: ParsedQuery) -> Iterator[None]:
+    """Around the statement's own SQL: a host's complaint about what only row patterns have, in words that help."""
+    try:
+        yield
+    except RexError as error:
+        patterns = [clause.pattern for clause in query.clauses if isinstance(clause, Clause)]
+        variables = {name for pattern in patterns for name in traverse.variables(pattern)}
+        helpful = explained(error, query.statement, variables)
+        if helpful is error:
+            raise
+        raise helpful from error
+
+
 def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.Table:
     """Run a parsed statement over in-memory tables."""
     host = _open_host(query, tables, settings)
@@ -124,7 +140,8 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
             host.register(relation.placeholder, result)
         if query.statement.bare_relation is not None and result is not None:
             return result.select([]) if result.column_names == [NO_COLUMNS] else result
-        return host.query(host.translated(query.statement.host_sql), None)
+        with explaining_outside(query):
+            return host.query(host.translated(query.statement.host_sql), None)
     finally:
         host.close()
 

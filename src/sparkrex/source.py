@@ -57,6 +57,30 @@ class Source:
         indent = " " * (len(gutter) + _columns(line[:start]))
         return f"{gutter}{line}\n{indent}{'^' * max(1, _columns(line[start : start + length]))}"
 
+    def place_in(self, sent: str, line: int, column: int) -> Span | None:
+        """The word of this text that stands at a line and column, both from 1, of a text made from it.
+
+        What stands in front of its first relation, or behind the last, is the same in both.
+        """
+        lines = sent.split("\n")
+        if not 1 <= line <= len(lines):
+            return None
+        offset = sum(len(text) + 1 for text in lines[: line - 1]) + column - 1
+        text = self.text.rstrip("; \t\r\n")
+        rest = sent[offset:].rstrip("; \t\r\n") if 0 <= offset < len(sent) else ""
+        if not rest:
+            return None
+        if text.startswith(sent[: offset + 1]):
+            start = offset
+        elif text.endswith(rest):
+            start = len(text) - len(rest)
+        else:
+            return None
+        end = start
+        while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+            end += 1
+        return Span(start, max(end, start + 1))
+
 
 _LONGEST_LINE = 160
 

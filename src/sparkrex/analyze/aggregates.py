@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sparkrex.analyze.aggregate_names import aggregate_name, is_aggregate
+from sparkrex.analyze.comparable import refuse_text_in_numbers
 from sparkrex.analyze.opaque import cut_operands
 from sparkrex.analyze.place import Place
 from sparkrex.analyze.references import named_variables, required_variables
@@ -65,6 +66,7 @@ def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Exp
         template = "quantile_cont({0}, {1})" if converter.scope.host_dialect == "duckdb" else "percentile({0}, {1})"
     if name is None:
         return _host_aggregate(converter, call, condition, semantics, span)
+    refuse_text_in_numbers(converter, call, name)
     arguments, is_distinct, order = _arguments(converter, call)
     if not arguments and name == "count":  # Trino's count()
         return _count_rows(None, converter, condition, semantics, span)

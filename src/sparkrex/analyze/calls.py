@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sparkrex.analyze import templates
+from sparkrex.analyze.comparable import refuse_text_with_numbers
 from sparkrex.analyze.failing import can_fail
 from sparkrex.analyze.opaque import convert_opaque
 from sparkrex.analyze.sqlglot_types import are_both_dates, are_both_integers, is_to_integer
@@ -32,6 +33,7 @@ _WORDS = ("unit", "zone", "kind")
 
 def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expression:
     """An operator, function or other syntax over values."""
+    refuse_text_with_numbers(converter, node)
     span = converter.span(node)
     scope = converter.scope
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sparkrex.languages.events.syntax import WithinText
     from sparkrex.source import Source
 
+_LARGEST = 2**63 - 1
+
 
 def event_window(within: WithinText | None, time: InputColumn, source: Source) -> EventWindow | None:
     """The window over a time column."""
@@ -33,6 +35,8 @@ def event_window(within: WithinText | None, time: InputColumn, source: Source) -
 
     if any(number < 0 for number, _ in within.amounts):
         raise error("a window cannot be negative")
+    if any(abs(number) > _LARGEST for number, _ in within.amounts):
+        raise error("a window has at most 64 bits", f"nothing is further apart than {_LARGEST}: leave WITHIN out")
     units = [_singular(unit) for _, unit in within.amounts]
     if "EVENT" in units:
         number = within.amounts[0][0]
@@ -60,6 +64,8 @@ def event_window(within: WithinText | None, time: InputColumn, source: Source) -
             f"WITHIN {within.amounts[0][0]} seconds, or WITHIN {within.amounts[0][0]} EVENTS",
         )
     total = sum(number * MICROSECONDS[unit or ""] for (number, _), unit in zip(within.amounts, units, strict=True))
+    if total > _LARGEST:
+        raise error("a window has at most 64 bits of microseconds", "leave WITHIN out")
     if total != int(total):
         raise error("a window cannot be finer than a microsecond")
     return EventWindow(int(total), WindowUnit.TIME, within.span)

@@ -31,8 +31,21 @@ def span_of_node(node: exp.Expr, text: ScalarText, source: Source) -> Span:
         # Of some functions sqlglot forgets where their name stands: it is in front of the arguments.
         before = re.search(r"(\w+)\s*\(\s*(?:DISTINCT\s+)?\Z", source.text[: span.start], re.IGNORECASE)
         if before is not None and before.start() >= text.span.start:
-            return Span(before.start(), span.end)
-    return span
+            span = Span(before.start(), span.end)
+    return _with_parentheses(span, text, source)
+
+
+def _with_parentheses(span: Span, text: ScalarText, source: Source) -> Span:
+    """The span with the parentheses that close what is opened in it: sqlglot keeps no place of them."""
+    # Inside strings and quoted names a parenthesis is a letter.
+    written = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "", source.text[span.start : span.end])
+    end = span.end
+    for _ in range(written.count("(") - written.count(")")):
+        found = re.compile(r"\s*\)").match(source.text, end, max(end, text.span.end))
+        if found is None:
+            break
+        end = found.end()
+    return Span(span.start, end)
 
 
 def span_after_comma(argument: Span, source: Source) -> Span:

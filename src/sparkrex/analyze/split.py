@@ -27,8 +27,11 @@ from sparkrex.ir.scalar import (
     Target,
     walk,
 )
+from sparkrex.source import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sparkrex.ir.plan import MatchRecognize
 
 CURRENT = Target()
@@ -65,7 +68,7 @@ def split_condition(variable: str, condition: Expression) -> Condition:
             row.append(conjunct)
         else:
             context.append(conjunct)
-    return Condition(variable, _conjunction(row), _conjunction(context))
+    return Condition(variable, conjunction(row), conjunction(context))
 
 
 def conjuncts(condition: Expression) -> list[Expression]:
@@ -75,12 +78,13 @@ def conjuncts(condition: Expression) -> list[Expression]:
     return [condition]
 
 
-def _conjunction(parts: list[Expression]) -> Expression | None:
-    if not parts:
-        return None
-    if len(parts) == 1:
-        return parts[0]
-    return Call("and", tuple(parts), "(" + " AND ".join(f"{{{i}}}" for i in range(len(parts))) + ")")
+def conjunction(parts: Sequence[Expression]) -> Expression | None:
+    """The condition that all parts hold, None for no parts; it stands where they do."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    spans = [part.span for part in parts if part.span is not None]
+    span = Span(min(span.start for span in spans), max(span.end for span in spans)) if spans else None
+    return Call("and", tuple(parts), "(" + " AND ".join(f"{{{i}}}" for i in range(len(parts))) + ")", span=span)
 
 
 def is_row_condition(expression: Expression) -> bool:

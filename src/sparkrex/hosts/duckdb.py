@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import sqlglot
 from sqlglot import ErrorLevel, exp
+from sqlglot.errors import ParseError as SqlglotParseError
 from sqlglot.errors import SqlglotError
 from sqlglot.errors import UnsupportedError as SqlglotUnsupported
 
@@ -91,10 +92,7 @@ class DuckDbHost:
         try:
             trees = sqlglot.parse(sql, read=self.query_dialect)
         except SqlglotError as error:
-            raise ParseError(
-                "REX101", "the SQL around MATCH_RECOGNIZE cannot be read", self.source, self._whole(),
-                notes=(str(error).split("\n")[0],),
-            ) from error
+            raise self._unreadable(error, sql) from error
         if len(trees) != 1 or trees[0] is None:
             raise ParseError("REX101", "one statement is expected", self.source, self._whole())
         tree = trees[0]
@@ -107,6 +105,19 @@ class DuckDbHost:
                 "REX301", f"the SQL around MATCH_RECOGNIZE cannot be translated from {self.dialect_name} to duckdb",
                 self.source, self._whole(), notes=(str(error).strip(),),
             ) from error
+
+    def _unreadable(self, error: SqlglotError, sql: str) -> ParseError:
+        """The error of SQL around the patterns that sqlglot cannot read, at the word where it stops."""
+        details = error.errors[0] if isinstance(error, SqlglotParseError) and error.errors else {}
+        message, place, notes = "the SQL around MATCH_RECOGNIZE cannot be read", None, [str(error).split("\n")[0]]
+        if details.get("line") is not None and details.get("col") is not None:
+            word = str(details.get("highlight") or " ")
+            # sqlglot's column is that of the word's last character.
+            place = self.source.place_in(sql, int(details["line"]), int(details["col"]) - len(word) + 1)
+        if place is not None:
+            found = self.source.text[place.start : place.end]
+            message, notes = f"{message}: unexpected {found}", []
+        return ParseError("REX101", message, self.source, place or self._whole(), notes=notes)
 
     def describe(self, sql: str) -> list[tuple[str, exp.DataType]]:
         """Column names and types of a query in DuckDB's dialect."""
@@ -174,6 +185,9 @@ class DuckDbHost:
             return AnalysisError(
                 "REX201", f"column {name} does not exist", self.source, self._find(name, span), hint=hint
             )
+        if found := re.search(r'Referenced table "([^"]+)" not found', text):
+            name = found.group(1)
+            return AnalysisError("REX206", f"{name} is not a table of the query", self.source, self._find(name, span))
         if found := re.search(r"Function with name (\S+) does not exist", text):
             name = found.group(1)
             return AnalysisError(
@@ -181,7 +195,9 @@ class DuckDbHost:
                 hint="the in-memory host is DuckDB; its functions are available",
             )
         if isinstance(error, duckdb.ParserException):
-            return ParseError("REX101", message, self.source, span or self._whole())
+            near = re.search(r'syntax error at or near "([^"]+)"', text)
+            place = self._find_once(near.group(1)) if near and span is None else None
+            return ParseError("REX101", message, self.source, span or place or self._whole())
         if "No function matches" in text or "best candidate function" in text:
             return AnalysisError(
                 "REX214", _short(message), self.source, span or self._whole(), hint="check the types, or cast them"
@@ -191,6 +207,11 @@ class DuckDbHost:
         if "Overflow" in text or isinstance(error, duckdb.OutOfRangeException):
             return ExecutionError("REX405", message, self.source, span or self._whole())
         return ExecutionError("REX404", message, self.source, span or self._whole())
+
+    def _find_once(self, name: str) -> Span | None:
+        """Where a word stands in the query, if it does so only once."""
+        found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", self.source.text))
+        return Span(*found[0].span()) if len(found) == 1 else None
 
     def _find(self, name: str, span: Span | None) -> Span:
         """Where a name stands in the query, inside `span` if it is known."""

@@ -6,9 +6,13 @@ Patterns are read from the characters, not from SQL tokens: dialects tokenize `~
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from sparkrex.errors import ParseError
 from sparkrex.source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def lexemes(symbols: str) -> re.Pattern[str]:
@@ -26,11 +30,15 @@ def lexemes(symbols: str) -> re.Pattern[str]:
 class PatternReader:
     """Stands at one lexeme of a pattern: its kind, text and span. At the end the kind is `end`.
 
-    `code` is that of the errors about lexemes which do not fit.
+    `code` is that of the errors about lexemes which do not fit; `foreign` has the signs of other languages, longer ones
+    first, with what to write instead.
     """
 
-    def __init__(self, source: Source, span: Span, lexeme: re.Pattern[str], code: str) -> None:
+    def __init__(
+        self, source: Source, span: Span, lexeme: re.Pattern[str], code: str, foreign: Mapping[str, str]
+    ) -> None:
         self.source = source
+        self.foreign = foreign
         self.lexeme = lexeme
         self.code = code
         self.position = span.start
@@ -45,9 +53,11 @@ class PatternReader:
         while self.position < self.end:
             found = self.lexeme.match(self.source.text, self.position, self.end)
             if found is None:
-                at = Span(self.position, self.position + 1)
+                rest = self.source.text[self.position : self.end]
+                written = next((sign for sign in self.foreign if rest.startswith(sign)), rest[0])
+                at = Span(self.position, self.position + len(written))
                 raise ParseError(
-                    self.code, f"unexpected {self.source.text[self.position]!r} in a pattern", self.source, at
+                    self.code, f"unexpected {written!r} in a pattern", self.source, at, hint=self.foreign.get(written)
                 )
             self.position = found.end()
             if found.lastgroup != "space":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from sparkrex.columns.inputs import is_spark, to_arrow
+from sparkrex.engine import explaining_outside
 from sparkrex.event_engine import explain_for_workers
 from sparkrex.ir.event_query import EventQuery
 from sparkrex.ir.plan import SegmentSearch
@@ -54,7 +55,8 @@ def run_on_spark(
         result, _, _ = lower_relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = result
     if query.statement.bare_relation is None or result is None:
-        return host.analyzed(host.translated(query.statement.host_sql), None)
+        with explaining_outside(query):
+            return host.analyzed(host.translated(query.statement.host_sql), None)
     return result.select() if result.columns == [NO_COLUMNS] else result
 
 
@@ -69,7 +71,8 @@ def explain_on_spark(
         host.frames[relation.placeholder] = frame
         plans.append((plan, choice or _explained(plan, relation, host, settings)))
     if query.statement.bare_relation is None:
-        frame = host.analyzed(host.translated(query.statement.host_sql), None)
+        with explaining_outside(query):
+            frame = host.analyzed(host.translated(query.statement.host_sql), None)
     return plans, frame
 
 

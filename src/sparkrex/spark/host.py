@@ -56,7 +56,7 @@ class SparkHost:
             frame = self._sql(text)
             _ = frame.schema
         except PySparkException as error:
-            raise self.converted(error, span) from error
+            raise self.converted(error, span, text) from error
         finally:
             logger.disabled = was_disabled
         return frame
@@ -112,8 +112,8 @@ class SparkHost:
         except PySparkException:
             return None
 
-    def converted(self, error: PySparkException, span: Span | None) -> RexError:
-        """Spark's error as ours, at the place in the query that caused it."""
+    def converted(self, error: PySparkException, span: Span | None, sent: str = "") -> RexError:
+        """Spark's error as ours, at the place in the query that caused it; `sent` is the SQL that it is about."""
         condition = error.getCondition() or ""
         parameters = error.getMessageParameters() or {}
         message = next((line for line in str(error).split("\n") if line.strip()), "")
@@ -126,7 +126,8 @@ class SparkHost:
             message = f"a DataFrame among {given} belongs to another Spark session"
             return AnalysisError("REX203", message, self.source, place, hint="use DataFrames of one session")
         if isinstance(error, ParseException):
-            return ParseError("REX101", message, self.source, place)
+            stopped = self._syntax_place(error, sent) if span is None else None
+            return ParseError("REX101", message, self.source, stopped or place)
         for prefix, (code, _) in _CODES.items():
             if condition.startswith(prefix):
                 hint = nearest(name, self.frames) if code == "REX203" else None
@@ -134,6 +135,22 @@ class SparkHost:
         if isinstance(error, AnalysisException):
             return AnalysisError("REX214", message, self.source, place)
         return ExecutionError("REX404", message, self.source, place)
+
+    def _syntax_place(self, error: ParseException, sent: str) -> Span | None:
+        """Where Spark's parser stopped. What it read may have common table expressions in front of the text sent."""
+        found = re.search(r"line (\d+), pos (\d+)", str(error))
+        read = re.search(r"== SQL ==\n(.*)", str(error), re.DOTALL)
+        if found is None or read is None:
+            return None
+        shown = [line for line in read.group(1).split("\n") if not re.fullmatch(r"-*\^+", line)]
+        line, column = int(found[1]), int(found[2])
+        if line > len(shown) or line < 1:
+            return None
+        rest = "\n".join([shown[line - 1][column:], *shown[line:]]).rstrip()
+        offset = sent.rstrip().rfind(rest) if rest else -1
+        if offset < 0:
+            return None
+        return self.source.place_in(sent, *Source(sent).position(offset))
 
     def _find(self, name: str, span: Span | None) -> Span:
         low, high = (span.start, span.end) if span is not None else (0, len(self.source.text))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sparkrex.analyze.split import conjuncts, is_row_condition, row_local
+from sparkrex.analyze.split import conjunction, conjuncts, is_row_condition, row_local
 from sparkrex.columns.values import kind_of
 from sparkrex.ir.event_query import MATCH_ID, VARIABLE
 from sparkrex.ir.plan import Definition, OrderKey, PartitionKey
@@ -136,9 +136,9 @@ def _definition(ours: Definition, theirs: Definition, lowering: Lowering) -> Def
 
 
 def _all(parts: list[Expression]) -> Expression:
-    if len(parts) == 1:
-        return parts[0]
-    return Call("and", tuple(parts), "(" + " AND ".join(f"{{{i}}}" for i in range(len(parts))) + ")")
+    whole = conjunction(parts)
+    assert whole is not None  # a condition has at least one conjunct
+    return whole
 
 
 def _taking_part(query: EventQuery, lowering: Lowering) -> str | None:

@@ -40,6 +40,12 @@ _AGGREGATES = {
     "covar_samp", "percentile", "bitwiseandagg", "bitwiseoragg", "bitwisexoragg",
 }
 
+# Those that a hint lists: the others are sqlglot's names for some of them.
+_WRITTEN = {
+    "count", "sum", "avg", "min", "max", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "array_agg", "min_by",
+    "max_by", "bool_and", "bool_or", "count_if", "median", "percentile",
+}
+
 
 def is_known_to_workers(expression: Expression) -> bool:
     """Whether the workers evaluate every function in it as Spark does."""
@@ -92,16 +98,17 @@ def refuse_worker_calls(plan: MatchRecognize | SegmentSearch | EventQuery) -> No
             continue
         name = _written_name(node, plan)
         targets = {part.target for part in walk(node) if isinstance(part, ColumnAt)}
-        message = f"{name} over several rows of the match is not supported on Spark yet"
         if isinstance(node, Aggregate):
             message = f"the aggregate {name} is not supported on Spark yet"
+            hint = f"on Spark there are {', '.join(sorted(_WRITTEN))}; in memory every aggregate of DuckDB"
         elif len(targets) == 1:
             message = f"{name} can fail, and the condition in front of it reads another row: Spark cannot evaluate it"
-        raise UnsupportedError(
-            "REX301", message, plan.source, node.span or plan.span,
-            hint="Spark evaluates what speaks of one row: project it in a subquery, "
-            f"FROM (SELECT *, ... AS x FROM t) MATCH_{'EVENTS' if isinstance(plan, EventQuery) else 'RECOGNIZE'} (...)",
-        )
+            keyword = "MATCH_EVENTS" if isinstance(plan, EventQuery) else "MATCH_RECOGNIZE"
+            hint = f"it speaks of one row: project it in the input, FROM (SELECT *, ... AS x FROM t) {keyword} (...)"
+        else:
+            message = f"{name} over several rows of the match is not supported on Spark yet"
+            hint = "the same query runs in memory, over an Arrow table"
+        raise UnsupportedError("REX301", message, plan.source, node.span or plan.span, hint=hint)
 
 
 def _written_name(node: Call | Aggregate, plan: MatchRecognize | SegmentSearch | EventQuery) -> str:

@@ -17,13 +17,13 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sparkrex.errors import ParseError, UnsupportedError
 from sparkrex.source import Source, Span
 from sparkrex.statement.from_item import find_alias, find_input
+from sparkrex.statement.mistakes import KEYWORDS, refuse_early_end, refuse_misspelt_keywords, unclosed
+from sparkrex.statement.outside import refuse_offsets_outside
 from sparkrex.statement.tokens import closing, span_of, tokenize, word
 from sparkrex.statement.with_clauses import common_table_expressions, outer_names
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
-
-_KEYWORDS = ("MATCH_RECOGNIZE", "MATCH_EVENTS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,9 @@ def cut(source: Source, dialect: Dialect, suffix: str) -> Statement:
         tokens.pop()
     if not tokens:
         raise ParseError("REX101", "the statement is empty", source, Span(0, 0))
+    if (error := unclosed(tokens, source)) is not None:
+        raise error
+    refuse_misspelt_keywords(tokens, source)
     _refuse_row_pattern_windows(tokens, source)
     return _Cutter(source, dialect, tokens, suffix).run()
 
@@ -90,11 +93,12 @@ class _Cutter:
         # Left to right by closing parenthesis: an inner relation, or one to the left in a chain, comes first.
         keywords = [
             index for index in range(len(tokens) - 1)
-            if word(tokens[index]) in _KEYWORDS and tokens[index + 1].token_type is TokenType.L_PAREN
+            if word(tokens[index]) in KEYWORDS and tokens[index + 1].token_type is TokenType.L_PAREN
         ]
         order = sorted(keywords, key=lambda index: closing(tokens, index + 1, self.source))
         for index in order:
             self._cut_one(index)
+        refuse_offsets_outside(tokens, [(start, end) for start, (end, _) in self.replaced.items()], self.source)
         host_sql = self._text(0, len(tokens) - 1)
         return Statement(self.source, self.dialect, tuple(self.relations), host_sql, self._bare_relation())
 
@@ -102,6 +106,7 @@ class _Cutter:
         tokens, source = self.tokens, self.source
         opening = keyword + 1
         close = closing(tokens, opening, source)
+        refuse_early_end(tokens, close, source)
         given = find_input(tokens, keyword, source, self.replaced)
         alias = find_alias(tokens, close, source)
         expressions, is_recursive = common_table_expressions(tokens, given.first, source)

@@ -73,9 +73,16 @@ def find_input(
         name = word(tokens[keyword])
         raise ParseError(
             "REX101", f"{name} must follow a table, a subquery or another {name} in FROM", source,
-            span_of(tokens[keyword]),
+            span_of(tokens[keyword]), hint=_where_it_stands(tokens, keyword),
         )
     return found
+
+
+def _where_it_stands(tokens: Sequence[Token], keyword: int) -> str:
+    name = word(tokens[keyword])
+    if "WHERE" in [word(token) for token in tokens[:keyword]]:
+        return f"WHERE comes after it, or into the input: FROM (SELECT * FROM t WHERE ...) {name} (...)"
+    return f"SELECT ... FROM t {name} (...)"
 
 
 def find_alias(tokens: Sequence[Token], close: int, source: Source) -> Alias:

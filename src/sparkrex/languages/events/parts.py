@@ -11,11 +11,19 @@ from sparkrex.errors import ParseError
 from sparkrex.statement.tokens import span_of, word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from sparkrex.source import Source, Span
 
 ORDER = ("TIME", "TIE BREAK", "TYPE", "TYPES", "TIES", "PATTERN", "WHERE", "WITHIN", "OUTPUT", "RETURN")
+_EQUIVALENCE = "events of one match that agree in a column are asked for in WHERE: strategy(...) {{ [{column}] }}"
+_ELSEWHERE = {
+    "GROUP BY": _EQUIVALENCE,
+    "PARTITION BY": _EQUIVALENCE,
+    "ORDER BY": "events are in order of time=, or of TIME inside MATCH_EVENTS; results are ordered outside",
+    "SELECT": "an event query is PATTERN SEQ(Alert a, Exit b) WHERE ... RETURN ...; inside SQL it stands in "
+    "FROM t MATCH_EVENTS (...), and rex.sql runs it",
+}
 _OPENERS = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSERS = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 
@@ -61,6 +69,7 @@ def cut_parts(tokens: Sequence[Token], span: Span, source: Source) -> dict[str, 
             is_returned = bool(heads) and heads[-1][2] == "RETURN"
             if found is not None and (not is_returned or found[0] == "OUTPUT"):
                 heads.append((index, index + found[1], found[0]))
+    refuse_other_clauses(tokens, {first for first, _, _ in heads}, source)
     if not heads or heads[0][0] > 0:
         at = span_of(tokens[0]) if tokens else span
         raise ParseError("REX107", "expected a clause of an event query", source, at, hint=", ".join(ORDER))
@@ -71,6 +80,38 @@ def cut_parts(tokens: Sequence[Token], span: Span, source: Source) -> dict[str, 
         _check_order(list(parts.values()), part, source)
         parts[head] = part
     return parts
+
+
+def outer_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The tokens outside parentheses, brackets and braces."""
+    depth = 0
+    for token in tokens:
+        depth += (token.token_type in _OPENERS) - (token.token_type in _CLOSERS)
+        if depth == 0:
+            yield token
+
+
+def refuse_other_clauses(tokens: Sequence[Token], heads: Container[int], source: Source) -> None:
+    """Refuse clauses of SELECT, where they begin a line of their own or the query; elsewhere they may be names."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token.token_type in _OPENERS) - (token.token_type in _CLOSERS)
+        name = word(token)
+        is_by = name in ("GROUP", "PARTITION", "ORDER") and index + 1 < len(tokens) and word(tokens[index + 1]) == "BY"
+        name = f"{name} BY" if is_by else name
+        if depth or name not in _ELSEWHERE or index in heads or (index and not name.endswith(" BY")):
+            continue
+        span = span_of(token).to(span_of(tokens[index + 1])) if is_by else span_of(token)
+        following = tokens[index + (2 if is_by else 1) :]
+        column = next((t.text for t in reversed(following[: 3 if _is_dotted(following) else 1])), "x")
+        raise ParseError(
+            "REX107", f"{name} is no clause of an event query", source, span,
+            hint=_ELSEWHERE[name].format(column=column),
+        )
+
+
+def _is_dotted(tokens: Sequence[Token]) -> bool:
+    return len(tokens) > 2 and tokens[1].token_type is TokenType.DOT
 
 
 def _check_order(parts: list[Part], part: Part, source: Source) -> None:

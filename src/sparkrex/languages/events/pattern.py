@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,14 +22,17 @@ from sparkrex.languages.events.syntax import Component, PatternText
 from sparkrex.languages.match_recognize.syntax import Name
 from sparkrex.languages.pattern_reader import PatternReader, lexemes, unquote
 from sparkrex.languages.quantifiers import EVENT_PATTERN, read_quantifier, stands_at_quantifier
+from sparkrex.source import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sparkrex.languages.match_recognize.names import NameRules
-    from sparkrex.source import Source, Span
+    from sparkrex.source import Source
 
 _LEXEME = lexemes(r"[|*+?(){},~\[\]]")
+_COMMA = "components have commas between them: SEQ(Alert a, Exit b)"
+_FOREIGN = {"!": "a negated component is written ~(Type variable)", "->": _COMMA, ";": _COMMA, ">": _COMMA}
 # Far above any written pattern; keeps the recursive readers within Python's stack.
 _DEEPEST = 100
 
@@ -82,7 +86,7 @@ def _under(pattern: EventPattern, counts: Callable[[Kleene], bool]) -> set[str]:
 
 class _Reader(PatternReader):
     def __init__(self, source: Source, span: Span, rules: NameRules) -> None:
-        super().__init__(source, span, _LEXEME, "REX108")
+        super().__init__(source, span, _LEXEME, "REX108", _FOREIGN)
         self.rules = rules
         # Nothing around a component has been read yet when it is found, so none is known to be repeated.
         self.found: list[Component] = []
@@ -100,14 +104,31 @@ class _Reader(PatternReader):
             self.advance()
             self.advance()
             return self._group(start, depth, is_sequence=True)
+        if self.kind == "name" and self.text.upper() == "NOT" and self._negates():
+            raise self._written_not()
         return self._component(start)
 
+    def _negates(self) -> bool:
+        """Whether two names, or a parenthesis, follow: then NOT is not itself a type."""
+        rest = self.source.text[self.position : self.end]
+        return re.match(r"\s*\(|\s*\w+\s+\w", rest) is not None
+
+    def _written_not(self) -> ParseError:
+        found = re.match(r"\s*\(?\s*(\w+)\s+(\w+)", self.source.text[self.position : self.end])
+        written = f"~({found[1]} {found[2]})" if found else "~(Type variable)"
+        return self.error("NOT is no word of event patterns", hint=f"a negated component is written {written}")
+
     def _group(self, start: Span, depth: int, *, is_sequence: bool) -> EventPattern:
+        opening = Span(self.previous_end - 1, self.previous_end)
         items = [self.element(depth + 1)]
         separator = "|" if self.text == "|" and not is_sequence else ","
         while self.accept(separator):
             items.append(self.element(depth + 1))
         if not self.accept(")"):
+            if self.kind == "name" and self.text.upper() == "WHERE":
+                raise ParseError(
+                    self.code, "this parenthesis is never closed: WHERE follows inside it", self.source, opening
+                )
             what = "SEQ( ... ) has components with commas between them" if is_sequence else (
                 "( ... ) has either commas, for a sequence, or |, for alternatives"
             )

@@ -24,6 +24,7 @@ from sparkrex.languages.events.references import Variables, rewrite_references
 from sparkrex.languages.events.syntax import EventText, PatternText, WithinText, reference_index
 from sparkrex.languages.events.where import missing_strategy, parse_where
 from sparkrex.languages.match_recognize.expression import parse_expression
+from sparkrex.languages.match_recognize.mistakes import missing_comma
 from sparkrex.languages.match_recognize.syntax import MeasureItem, ScalarText
 from sparkrex.source import Source, Span
 from sparkrex.statement.tokens import span_of, word
@@ -128,7 +129,18 @@ def _returned_item(tokens: list[Token], source: Source, dialect: Dialect, variab
     # The alias is cut off first: behind AS any word is a name.
     has_alias = len(tokens) > 2 and word(tokens[-2]) == "AS"
     body = tokens[:-2] if has_alias else tokens
-    text = parse_expression(rewrite_references(body, source, variables), source, dialect, span_of(tokens[0]))
+    if [word(token) for token in tokens] == ["*"]:
+        raise ParseError(
+            "REX104", "RETURN * has no meaning: a match is several events", source, span_of(tokens[0]),
+            hint="RETURN EVENTS gives all events of every match, and is the default",
+        )
+    try:
+        text = parse_expression(rewrite_references(body, source, variables), source, dialect, span_of(tokens[0]))
+    except ParseError as error:
+        lacking = missing_comma("RETURN", tokens, source)
+        if lacking is None:
+            raise
+        raise ParseError("REX107", lacking.message, source, lacking.span) from error.__cause__
     if has_alias:
         return MeasureItem(text, tokens[-1].text, span_of(tokens[-1]))
     if isinstance(text.tree, exp.Alias):

@@ -13,6 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import AnalysisError, ParseError, nearest
 from sparkrex.ir.event_query import Strategy
+from sparkrex.languages.events.parts import outer_tokens
 from sparkrex.languages.events.references import EQUIVALENCE, rewrite_references
 from sparkrex.languages.events.syntax import StrategyText
 from sparkrex.languages.match_recognize.expression import parse_expression, row_pattern_function
@@ -38,9 +39,16 @@ def parse_where(
     if not rest:
         return strategy, (), ()
     if rest[0].token_type is not TokenType.L_BRACE:
+        usage = _usage(variables, strategy.strategy.value)
+        if word(rest[0]) == "AND" and len(rest) > 1:
+            written = " ".join(source.text[rest[1].start : rest[-1].end + 1].split())
+            raise ParseError(
+                "REX107", "conditions stand in braces behind the strategy", source, span_of(rest[0]),
+                hint=f"{usage} {{ {written} }}",
+            )
         raise ParseError(
             "REX107", f"unexpected {rest[0].text} behind the strategy", source, span_of(rest[0]),
-            hint=f"{_usage(variables, strategy.strategy.value)} {{ ... }}",
+            hint=f"{usage} {{ ... }}",
         )
     end = _closing_brace(rest, source)
     if end + 1 < len(rest):
@@ -48,6 +56,11 @@ def parse_where(
         raise ParseError("REX107", f"unexpected {extra.text} behind the conditions", source, span_of(extra))
     if end == 1:
         return strategy, (), ()
+    for token in outer_tokens(rest[1:end]):
+        if token.token_type is TokenType.COMMA:
+            raise ParseError(
+                "REX104", "conditions have AND between them, not commas", source, span_of(token), hint="write AND"
+            )
     rewritten = rewrite_references(rest[1:end], source, variables)
     text = parse_expression(rewritten, source, dialect, span_of(rest[0]))
     return strategy, *_taken_apart(text, source)
@@ -68,6 +81,16 @@ def _strategy(tokens: list[Token], head: Span, source: Source, variables: Variab
     name = word(tokens[0]).lower()
     is_call = len(tokens) > 1 and tokens[1].token_type is TokenType.L_PAREN
     if name not in _STRATEGIES or not is_call:
+        is_long_name = tokens[0].token_type is TokenType.VAR and len(name) > 8
+        meant = nearest(name, _STRATEGIES) if is_long_name else None
+        if meant is not None and not is_call:
+            strategy = meant.removeprefix("did you mean ").removesuffix("?")
+            problem = "lists its variables in parentheses" if name in _STRATEGIES else "is no selection strategy"
+            usage = _usage(variables, strategy)
+            raise AnalysisError(
+                "REX223", f"{tokens[0].text} {problem}", source, span_of(tokens[0]),
+                hint=usage if name in _STRATEGIES else f"did you mean {usage}?",
+            )
         if is_call and tokens[0].token_type is TokenType.VAR and "." not in name:
             raise AnalysisError(
                 "REX223", f"{tokens[0].text} is no selection strategy", source, span_of(tokens[0]),

@@ -16,6 +16,13 @@ from sparkrex.errors import ParseError, UnsupportedError
 from sparkrex.ir.plan import RowsPerMatch, SkipTo
 from sparkrex.ir.traverse import speaks_of_segments
 from sparkrex.languages.match_recognize.expression import parse_expression
+from sparkrex.languages.match_recognize.mistakes import (
+    empty_item,
+    misplaced_pattern,
+    missing_comma,
+    missing_comma_in_subset,
+    other_clause,
+)
 from sparkrex.languages.match_recognize.pattern import parse_pattern
 from sparkrex.languages.match_recognize.syntax import (
     Clause,
@@ -71,6 +78,8 @@ class _ClauseParser:
     def parse(self, tokens: list[Token]) -> Clause:
         parts = {part.head: part for part in self._parts(tokens)}
         if "PATTERN" not in parts:
+            if (error := misplaced_pattern(tokens, self.source)) is not None:
+                raise error
             at = Span(max(0, self.span.start - 1), self.span.start)
             raise ParseError("REX102", "PATTERN is missing", self.source, at, hint="PATTERN (A B+ C)")
         rows, rows_span = self._rows_per_match(parts.get("ROWS PER MATCH"))
@@ -111,6 +120,8 @@ class _ClauseParser:
                 heads.append((index, index + found[1], found[0]))
         if not heads or heads[0][0] > 0:
             at = span_of(tokens[0]) if tokens else self.span
+            if (error := other_clause(tokens[: heads[0][0] if heads else None], self.source)) is not None:
+                raise error
             raise ParseError(
                 "REX102", "expected a clause of MATCH_RECOGNIZE", self.source, at, hint=", ".join(_ORDER)
             )
@@ -180,19 +191,28 @@ class _ClauseParser:
             else:
                 items[-1].append(token)
         if any(not item for item in items):
-            raise ParseError("REX102", f"{part.head} has an empty item", self.source, part.span)
+            if not part.tokens:
+                raise ParseError("REX102", f"{part.head} is empty", self.source, part.span)
+            raise empty_item(part.head, part.tokens, self.source)
         return items
 
-    def _expression(self, tokens: Sequence[Token], after: Span) -> ScalarText:
-        return parse_expression(tokens, self.source, self.dialect, after, in_segments=self.in_segments)
+    def _expression(self, tokens: Sequence[Token], after: Span, head: str) -> ScalarText:
+        try:
+            return parse_expression(tokens, self.source, self.dialect, after, in_segments=self.in_segments)
+        except ParseError as error:
+            likelier = other_clause(tokens, self.source) or missing_comma(head, tokens, self.source)
+            raise (likelier or error) from error.__cause__
 
     def _partition_by(self, part: _Part | None) -> tuple[PartitionItem, ...]:
         if part is None:
             return ()
         items = []
         for tokens in self._items(part):
-            parsed = self._expression(tokens, part.span)
+            parsed = self._expression(tokens, part.span, part.head)
             alias = None
+            # `PARTITION BY a b`: a second key rather than a new name for the first.
+            if len(tokens) == 2 and (error := missing_comma(part.head, tokens, self.source)) is not None:
+                raise error
             if isinstance(parsed.tree, exp.Alias):
                 alias = parsed.tree.alias
                 parsed = ScalarText(parsed.tree.this, parsed.span)
@@ -213,14 +233,18 @@ class _ClauseParser:
         is_descending = bool(words) and words[-1] == "DESC"
         if words and words[-1] in ("ASC", "DESC"):
             tokens = tokens[:-1]
-        return OrderItem(self._expression(tokens, after), is_descending, nulls_first)
+        parsed = self._expression(tokens, after, "ORDER BY")
+        if isinstance(parsed.tree, exp.Alias):
+            error = missing_comma("ORDER BY", tokens, self.source)
+            raise error or ParseError("REX102", "an item of ORDER BY has no alias", self.source, parsed.span)
+        return OrderItem(parsed, is_descending, nulls_first)
 
     def _measures(self, part: _Part | None) -> tuple[MeasureItem, ...]:
         if part is None:
             return ()
         measures = []
         for tokens in self._items(part):
-            parsed = self._expression(tokens, part.span)
+            parsed = self._expression(tokens, part.span, part.head)
             if not isinstance(parsed.tree, exp.Alias):
                 raise ParseError(
                     "REX102", "a measure needs a name", self.source, parsed.span,
@@ -272,6 +296,8 @@ class _ClauseParser:
     def _pattern_span(self, part: _Part) -> Span:
         end = closing(part.tokens, 0, self.source)
         if end + 1 < len(part.tokens):
+            if (error := other_clause(part.tokens[end + 1 :], self.source)) is not None:
+                raise error
             raise ParseError(
                 "REX102", f"unexpected {part.tokens[end + 1].text} after PATTERN (...)", self.source,
                 span_of(part.tokens[end + 1]), hint="WITHIN, SUBSET or DEFINE may follow",
@@ -279,7 +305,7 @@ class _ClauseParser:
         return Span(part.tokens[0].end + 1, part.tokens[end].start)
 
     def _within(self, part: _Part | None) -> ScalarText | None:
-        return None if part is None else self._expression(part.tokens, part.span)
+        return None if part is None else self._expression(part.tokens, part.span, part.head)
 
     def _subsets(self, part: _Part | None) -> tuple[SubsetItem, ...]:
         if part is None:
@@ -298,6 +324,8 @@ class _ClauseParser:
                 and len(members) % 2 == 1
             )
             if not fits:
+                if (error := other_clause(tokens, self.source) or missing_comma_in_subset(tokens, self.source)):
+                    raise error
                 raise ParseError(
                     "REX102", "SUBSET cannot be read", self.source, span_of(tokens[0]).to(span_of(tokens[-1])),
                     hint="SUBSET U = (A, B)",
@@ -317,7 +345,7 @@ class _ClauseParser:
                     "REX102", "DEFINE needs: variable AS condition", self.source, span_of(item[0]),
                     hint="DEFINE A AS price > 10, B AS price < PREV(price)",
                 )
-            condition = self._expression(tokens[2:], span_of(tokens[1]))
+            condition = self._expression(tokens[2:], span_of(tokens[1]), "DEFINE")
             if isinstance(condition.tree, exp.Alias):
                 raise ParseError("REX104", "a condition has no alias", self.source, condition.span)
             definitions.append(DefinitionItem(self._name(tokens[0]), condition, is_segment))

@@ -43,6 +43,7 @@ def parse_expression(
     if not tokens:
         raise ParseError("REX104", "an expression is missing here", source, after)
     span = Span(tokens[0].start, tokens[-1].end + 1)
+    _check_parentheses(tokens, source)
     # `SELECT 0, expression`: directly behind SELECT some words (TOP, DISTINCT, ALL) are not names.
     head = [
         Token(TokenType.SELECT, "SELECT", 1, 1, 0, 0), Token(TokenType.NUMBER, "0", 1, 1, 0, 0),
@@ -62,6 +63,18 @@ def parse_expression(
     if not isinstance(tree, exp.Expression) or isinstance(tree, exp.Star):
         raise ParseError("REX104", "this is not a scalar expression", source, span)
     return ScalarText(tree.pop(), span)
+
+
+def _check_parentheses(tokens: Sequence[Token], source: Source) -> None:
+    opened: list[Token] = []
+    for token in tokens:
+        if token.token_type is TokenType.L_PAREN:
+            opened.append(token)
+        elif token.token_type is TokenType.R_PAREN and opened:
+            opened.pop()
+    if opened:
+        at = Span(opened[-1].start, opened[-1].end + 1)
+        raise ParseError("REX104", "this parenthesis is never closed", source, at)
 
 
 def row_pattern_function(node: exp.Expr) -> str | None:

@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from sparkrex.languages.match_recognize.names import NameRules
 
 _LEXEME = lexemes(r"\{-|-\}|[|*+?(){},^$&~]")
+_ANY = "a variable that DEFINE gives no condition is any row: PATTERN (A X* B), where X is not defined"
+_BLANK = "variables that follow each other have a blank between them: PATTERN (A B)"
+_FOREIGN = {
+    ".*": _ANY, ".+": _ANY, ".": _ANY, "->": _BLANK, ">": _BLANK, ";": _BLANK, "[": "alternatives are written (A | B)",
+    "!": "define a variable by the opposite condition: DEFINE B AS NOT (...)", "'": "write the pattern without quotes",
+}
 # Far above any written pattern; keeps the recursive readers within Python's stack.
 _DEEPEST = 150
 
@@ -46,7 +52,7 @@ def parse_pattern(source: Source, span: Span, rules: NameRules) -> RowPattern:
     reader = _Reader(source, span, rules)
     pattern = reader.alternation(0)
     if reader.kind != "end":
-        raise reader.error(f"unexpected {reader.text}")
+        raise reader.error(f"unexpected {reader.text!r} in a pattern", hint=_BLANK if reader.text == "," else None)
     if isinstance(pattern, Empty) and not source.text[span.start : span.end].strip():
         raise ParseError(
             "REX103", "PATTERN () holds no pattern", source, Span(max(0, span.start - 1), span.end + 1),
@@ -57,7 +63,7 @@ def parse_pattern(source: Source, span: Span, rules: NameRules) -> RowPattern:
 
 class _Reader(PatternReader):
     def __init__(self, source: Source, span: Span, rules: NameRules) -> None:
-        super().__init__(source, span, _LEXEME, "REX103")
+        super().__init__(source, span, _LEXEME, "REX103", _FOREIGN)
         self.rules = rules
 
     def alternation(self, depth: int) -> RowPattern:
@@ -76,7 +82,8 @@ class _Reader(PatternReader):
             items.append(self._conjunction(depth))
         if not items:
             if is_option or self.text == "|":
-                raise self.error("a pattern is missing here", hint="write () for the empty pattern")
+                hint = "alternatives have one | between them; () is the empty pattern"
+                raise self.error("a pattern is missing here", hint=hint)
             return Empty(span=Span(start.start, start.start))
         return items[0] if len(items) == 1 else Concatenation(tuple(items), span=self.since(start))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sparkrex.analyze.split import Condition, conjuncts, is_row_condition, split_condition
+from sparkrex.analyze.split import Condition, conjunction, conjuncts, is_row_condition, split_condition
 from sparkrex.ir.scalar import Aggregate, Call, Expression, Literal, Semantics
 
 if TYPE_CHECKING:
@@ -114,7 +114,4 @@ def _rows_first(condition: Expression) -> Expression:
 
 
 def _and(parts: Iterable[Expression | None]) -> Expression | None:
-    given = [part for part in parts if part is not None]
-    if len(given) < 2:
-        return given[0] if given else None
-    return Call("and", tuple(given), "(" + " AND ".join(f"{{{i}}}" for i in range(len(given))) + ")")
+    return conjunction([part for part in parts if part is not None])

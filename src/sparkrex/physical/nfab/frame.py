@@ -16,6 +16,7 @@ from sparkrex.physical.nfab.windows import Times
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
 from sparkrex.physical.rows.bytecode import CannotCompileError
 from sparkrex.physical.rows.context import Context
+from sparkrex.physical.rows.records import FUNCTIONS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,9 +53,12 @@ class FeedArrays:
         try:
             self.context = Context(split, variables + names, frame, evaluator, threads)
         except CannotCompileError as error:
+            listed = ", ".join(sorted(FUNCTIONS))
             raise UnsupportedError(
-                "REX301", f"a predicate over several events: {error}", query.source, query.span,
-                hint="functions may read one event; between events there are arithmetic, comparison and aggregates",
+                "REX301", f"WHERE cannot test this over several events: {error}", query.source,
+                error.span or query.span,
+                hint="between events there are arithmetic, comparison and the aggregates "
+                f"{listed}; RETURN may compute anything, to be filtered outside",
             ) from error
         bitmap_of = np.array([numbers.get(name, -1) for name in names] or [-1], np.int64)
         begin, end = self.context.code_begin[len(variables) :], self.context.code_end[len(variables) :]

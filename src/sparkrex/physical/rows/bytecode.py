@@ -14,13 +14,16 @@ from sparkrex.physical.rows.records import Records
 
 if TYPE_CHECKING:
     from sparkrex.ir.scalar import Expression
+    from sparkrex.source import Span
 
 UNTYPED = Kind("null")
 """The kind of a NULL that nobody gave one."""
 
 
 class CannotCompileError(Exception):
-    """The condition is outside the engine's language; says why."""
+    """The condition is outside the engine's language; says why, and where if a part of it is to blame."""
+
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,13 @@ class Compiler:
 
     def operand(self, node: Expression, is_guarded: bool) -> Operand:
         """Where the value of an expression is; a guarded one may not be reached."""
+        try:
+            return self._operand(node, is_guarded)
+        except CannotCompileError as error:
+            error.span = error.span or node.span
+            raise
+
+    def _operand(self, node: Expression, is_guarded: bool) -> Operand:
         if isinstance(node, Literal):
             return self._literal(node.value)
         if isinstance(node, Call) and is_constant(node):
@@ -139,7 +146,7 @@ class Compiler:
 
     def _aggregate(self, node: Aggregate) -> Operand:
         if node.function not in FUNCTIONS or node.is_distinct or len(node.arguments) > 1:
-            raise CannotCompileError(f"{node.function} in DEFINE")
+            raise CannotCompileError(f"the aggregate {node.function}")
         values, column, value_kind = p.NO_VALUES, 0, INT
         if node.arguments:
             value_kind, values, column = self._aggregated_column(node.arguments[0])
