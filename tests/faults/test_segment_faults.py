@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.faults.segment_faults import SEGMENT_FAULTS
 from tests.segments.analysis import analyzed
 from tests.segments.oracle import evaluate
-from tests.segments.test_engine import SCHEMA, rows, same
-from tests.segments.texts import TYPES, clauses, plain_clauses, tables
+from tests.segments.test_engine import rows, same
+from tests.segments.texts import SCHEMA, TYPES, clauses, plain_clauses, tables
 
 from sparkrex.errors import RexError
 from sparkrex.planner.segments.planners import PLANNERS

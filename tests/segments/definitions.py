@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def number(value: Any) -> Any:
-    """Dates count as days, timestamps as microseconds since 1970; numbers as they are."""
+    """Dates count as days, timestamps as microseconds since 1970; numbers as they are, decimals exactly."""
     match value:
         case bool():
             return int(value)
         case Decimal():
-            return float(value)
+            return Fraction(value)
         case datetime():
             moment = value if value.tzinfo else value.replace(tzinfo=UTC)
             return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // datetime.resolution

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.segments import test_cold_wave as cold_wave
 from tests.segments.analysis import analyzed
 from tests.segments.oracle import evaluate
+from tests.segments.texts import SCHEMA as DRAWN
 from tests.segments.texts import TYPES, clauses, plain_clauses, tables
 
 import sparkrex as rex
@@ -47,7 +48,7 @@ def same(found: Any, expected: Any) -> bool:
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(clauses(), tables(), st.sampled_from(["optimizer", *PLANNERS]))
 def test_a_text_gives_what_the_oracle_says(clause: str, data: list[dict[str, Any]], planner: str) -> None:
-    found = rows(clause, pa.Table.from_pylist(data, schema=SCHEMA), planner=planner)
+    found = rows(clause, pa.Table.from_pylist(data, schema=DRAWN), planner=planner)
     expected = evaluate(analyzed(clause, columns=TYPES), data)
     event("matches" if expected else "no match")
     assert len(found) == len(expected), f"{clause}\n{found}\n{expected}"
@@ -58,7 +59,7 @@ def test_a_text_gives_what_the_oracle_says(clause: str, data: list[dict[str, Any
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plain_clauses(), tables(n_rows=5))
 def test_a_plain_text_gives_what_the_oracle_says(clause: str, data: list[dict[str, Any]]) -> None:
-    found = rows(clause, pa.Table.from_pylist(data, schema=SCHEMA))
+    found = rows(clause, pa.Table.from_pylist(data, schema=DRAWN))
     expected = evaluate(analyzed(clause, columns=TYPES), data)
     event("matches" if expected else "no match")
     assert len(found) == len(expected), f"{clause}\n{found}\n{expected}"

@@ -12,6 +12,7 @@ import pytest
 
 import sparkrex as rex
 from sparkrex.aggregates.registry import forget
+from sparkrex.columns.values import floats_of
 from sparkrex.planner.segments.planners import PLANNERS
 
 if TYPE_CHECKING:
@@ -271,3 +272,101 @@ def test_windows_on_infinities() -> None:
         assert segments("window(x, 0, 2)", order, t=rows) == [(1, 1), (1, 2), (2, 2)]
         assert segments("window(x, 2, NULL)", order, t=rows) == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 3), (2, 3), (3, 3)]
         assert segments("window(x, 0, 2)", order, t=rows.slice(3)) == []
+
+
+# Decimals
+
+_TENTHS = ["0.1", "0.2", "0.3", "0.7", None, "0.6", "0.3"]
+
+
+def decimals(precision: int, texts: list[str | None] = _TENTHS, scale: int = 1) -> pa.Table:
+    """A table of decimals in x."""
+    values = [None if text is None else Decimal(text) for text in texts]
+    return pa.table({"n": range(len(texts)), "x": pa.array(values, pa.decimal128(precision, scale))})
+
+
+def decimals_holding(
+    holds: Callable[[list[Decimal]], bool], texts: list[str | None] = _TENTHS
+) -> list[tuple[int, int]]:
+    """Segments whose decimals, those that are not NULL, are such; in exact arithmetic."""
+    values = [None if text is None else Decimal(text) for text in texts]
+    every = combinations_with_replacement(range(len(texts)), 2)
+    there = {(i, j): [value for value in values[i : j + 1] if value is not None] for i, j in every}
+    return [segment for segment, inside in there.items() if inside and holds(inside)]
+
+
+@pytest.mark.parametrize("planner", ["optimizer", "sm_left", "pr_left"])
+@pytest.mark.parametrize("precision", [10, 18, 19, 38])
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("sum(x) > 0.3", lambda x: sum(x) > Decimal("0.3")), ("sum(x) = 0.6", lambda x: sum(x) == Decimal("0.6")),
+        ("min(x) = 0.3", lambda x: min(x) == Decimal("0.3")), ("max(x) >= 0.7", lambda x: max(x) >= Decimal("0.7")),
+        ("range(x) = 0.2", lambda x: max(x) - min(x) == Decimal("0.2")),
+        ("max(x) - min(x) = 0.2", lambda x: max(x) - min(x) == Decimal("0.2")),
+        ("sum(x) - max(x) <= 0.3", lambda x: sum(x) - max(x) <= Decimal("0.3")),
+        ("sum(x) + 0.05 > 1.05", lambda x: sum(x) > 1), ("sum(x) IN (0.3, 1.2)", lambda x: sum(x) * 10 in (3, 12)),
+        ("median(x) = 0.3", lambda x: (len(x) % 2 and sorted(x)[len(x) // 2] == Decimal("0.3"))
+         or (not len(x) % 2 and sum(sorted(x)[len(x) // 2 - 1 : len(x) // 2 + 1]) == Decimal("0.6"))),
+    ],
+)
+def test_decimals_are_exact(condition: str, holds: Any, precision: int, planner: str) -> None:
+    assert segments(condition, t=decimals(precision), planner=planner) == decimals_holding(holds) != []
+
+
+@pytest.mark.parametrize("precision", [10, 38])
+def test_extremes_of_decimals_are_values_of_the_column(precision: int) -> None:
+    """Through a cast that is not the nearest double, two of four."""
+    rows = decimals(precision, ["0.1", "0.2", "0.3", "0.7"])
+    assert segments("max(x) = last(x) AND window(1)", t=rows) == [(n, n) for n in range(4)]
+    assert segments("min(x) = first(x) AND max(x) = last(x) AND window(2)", t=rows) == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_the_mean_of_decimals_is_rounded_once() -> None:
+    assert segments("avg(x) = 0.2", t=decimals(10, ["0.1", "0.2", "0.3"])) == [(0, 2), (1, 1)]
+
+
+@pytest.mark.parametrize("planner", ["optimizer", "sm_left", "pr_left"])
+@pytest.mark.parametrize("precision", [18, 38])
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("sum(x) = 2700000000000000000.3", lambda x: sum(x) == Decimal("2700000000000000000.3")),
+        ("sum(x) > 900000000000000000.0", lambda x: sum(x) > Decimal("900000000000000000.0")),
+        ("max(x) > first(x) AND window(2)", lambda x: len(x) == 2 and x[1] > x[0]),
+        ("range(x) >= 180000000000000000.0", lambda x: max(x) - min(x) >= Decimal("180000000000000000.0")),
+    ],
+)
+def test_decimals_beyond_64_bits_are_exact(condition: str, holds: Any, precision: int, planner: str) -> None:
+    """More digits than an int64 has, and values whose doubles are equal."""
+    texts: list[str | None] = ["90000000000000000.0", "90000000000000000.1", "-90000000000000000.1"]
+    texts += ["90000000000000000.0"] * 29 + ["90000000000000000.3"]
+    found = segments(condition, t=decimals(precision, texts), planner=planner)
+    assert found == decimals_holding(holds, texts) != []
+
+
+def test_trends_of_decimals_compare_all_digits() -> None:
+    rows = decimals(18, ["10000000000000000.1", "10000000000000000.2", "10000000000000000.3"])
+    for table_ in (rows, rows.set_column(1, "x", rows["x"].cast(pa.decimal128(38, 1)))):
+        assert segments("mann_kendall_test(x) > 1 AND window(3)", t=table_) == [(0, 2)]
+        assert segments("equal_up_down_ticks(x)", t=table_) == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_a_sum_beyond_38_digits_is_an_error() -> None:
+    rows = decimals(38, ["9" * 37, "9" * 37], scale=0)
+    assert segments("sum(x) > 0", t=rows) == [(0, 0), (0, 1), (1, 1)]
+    with pytest.raises(rex.ExecutionError, match=r"REX405.*beyond 38 digits"):
+        segments("sum(x) > 0", t=decimals(38, ["9" * 38, "9" * 38], scale=0))
+
+
+def test_the_range_of_decimals_as_a_measure() -> None:
+    query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY n MEASURES range(x) AS r PATTERN (S)" \
+        " DEFINE SEGMENT S AS window(3))"
+    assert rex.sql(query, t=decimals(10, ["0.1", "0.2", "0.3"])).to_pylist() == [{"r": Decimal("0.2")}]
+
+
+def test_decimals_become_the_nearest_doubles() -> None:
+    texts = ["0.1", "0.2", "0.3", "0.7", "-12345678901234.567", "9007199254740993.1", None]
+    for type_ in (pa.decimal128(18, 1), pa.decimal128(38, 3), pa.decimal256(60, 3)):
+        values = [None if text is None else Decimal(text).quantize(Decimal(1).scaleb(-type_.scale)) for text in texts]
+        assert floats_of(pa.array(values, type_)).tolist() == [float(value or 0) for value in values]

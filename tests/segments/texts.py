@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from hypothesis import strategies as st
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TYPES = {"k": "VARCHAR", "t": "BIGINT", "x": "BIGINT", "y": "DOUBLE"}
+TYPES = {"k": "VARCHAR", "t": "BIGINT", "x": "BIGINT", "y": "DOUBLE", "d": "DECIMAL(5, 1)", "w": "DECIMAL(30, 1)"}
+SCHEMA = pa.schema({
+    "k": pa.string(), "t": pa.int64(), "x": pa.int64(), "y": pa.float64(), "d": pa.decimal128(5, 1),
+    "w": pa.decimal128(30, 1),
+})
 _THRESHOLDS = ("-1.37", "-0.61", "0.29", "0.83", "1.37")
 """Nothing that so few small numbers come to: rounding decides nothing."""
 
@@ -115,6 +121,8 @@ def _of_segment(draw: st.DrawFn, name: str, others: Sequence[str]) -> str:
         f"mann_kendall_test({column})", f"median({column})", f"avg({column} * 2 - {name}.t)",
         f"sqrt(abs(sum({column})))",
     ]
+    if draw(st.booleans()):
+        return draw(_of_decimals(name, others))
     subjects += [f"avg({column}) - {other}.{column}" for other in others] * 4
     one = f"{draw(st.sampled_from(subjects))} {operator} {threshold}"
     windows = ["window(2)", "window(1, 3)", "window(2, NULL)", "window(t, 0, 3)", "window(t, 2)", "window(x, 0, 2)"]
@@ -122,6 +130,22 @@ def _of_segment(draw: st.DrawFn, name: str, others: Sequence[str]) -> str:
     other = f"first({column}) IS NOT NULL"
     texts = [one, one, window, window, "true", f"{one} AND {window}", f"NOT ({one})", f"{one} OR {other}"]
     return draw(st.sampled_from(texts))
+
+
+@st.composite
+def _of_decimals(draw: st.DrawFn, name: str, others: Sequence[str]) -> str:
+    """Sums, extremes and differences of tenths, held against tenths that they may well come to."""
+    column = draw(st.sampled_from(["d", "d", "d", "w"]))
+    threshold = draw(st.sampled_from(["-0.3", "0.1", "0.2", "0.3", "0.7"]))
+    operator = draw(st.sampled_from(["<", "<=", ">", ">=", "=", "="]))
+    subjects = [
+        f"sum({column})", f"min({column})", f"max({name}.{column})", f"range({column})", f"last({column})",
+        f"last({column}) - first({name}.{column})", f"max({column}) - min({column})", f"sum({column}) - last({column})",
+        f"avg({column})" if column == "d" else f"sum({column})",
+    ]
+    subjects += [f"sum({column}) - {other}.{column}" for other in others]
+    compared = [threshold, threshold, f"last({column})", f"first({column}) + {threshold}"]
+    return f"{draw(st.sampled_from(subjects))} {operator} {draw(st.sampled_from(compared))}"
 
 
 @st.composite
@@ -169,6 +193,8 @@ def tables(draw: st.DrawFn, *, n_rows: int = 6) -> list[dict[str, Any]]:
         for _ in range(draw(st.integers(1, n_rows))):
             x = draw(st.one_of(*[st.integers(-3, 3)] * 5, st.none()))
             y = draw(st.one_of(*[st.integers(-4, 4)] * 3, st.none()))
-            rows.append({"k": key, "t": t, "x": x, "y": None if y is None else y / 2})
+            d = draw(st.one_of(*[st.integers(-4, 4)] * 5, st.none()))
+            tenths = None if d is None else Decimal(d) / 10
+            rows.append({"k": key, "t": t, "x": x, "y": None if y is None else y / 2, "d": tenths, "w": tenths})
             t += draw(st.sampled_from([1, 1, 1, 2, 3]))
     return rows

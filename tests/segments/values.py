@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, assert_never
 
 from tests.segments import definitions
@@ -192,7 +193,13 @@ def _strict(function: str, *given: Any) -> Any:
     """A function that is NULL as soon as an operand is."""
     if function not in _STRICT:
         raise CannotEvaluate(function)
-    return None if any(item is None for item in given) else _STRICT[function](*map(_operand, given))
+    if any(item is None for item in given):
+        return None
+    operands = [_operand(item) for item in given]
+    if any(isinstance(item, float) for item in operands):
+        # Beside a double, SQL rounds a decimal to one.
+        operands = [float(item) if isinstance(item, Fraction) else item for item in operands]
+    return _STRICT[function](*operands)
 
 
 def _operand(given: Any) -> Any:

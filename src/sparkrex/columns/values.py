@@ -27,6 +27,9 @@ class Kind:
     detail: str | int | None = None
 
 
+_EXACT_INTEGER, _EXACT_POWER = 1 << 53, 22
+"""Integers up to here, and powers of ten with exponents up to there, are doubles."""
+
 INT, FLOAT, BOOL, STRING, INTERVAL = Kind("int"), Kind("float"), Kind("bool"), Kind("string"), Kind("interval")
 
 
@@ -89,9 +92,22 @@ def nulls_of(values: pa.Array) -> NDArray[np.uint8]:
 
 
 def floats_of(values: pa.Array) -> NDArray[np.float64]:
-    """The values as doubles; NULL rows hold 0."""
+    """The values as doubles, decimals as the nearest ones; NULL rows hold 0."""
+    if pa.types.is_decimal(values.type):
+        return _nearest(values)
     values = values.cast(pa.float64())
     return numpy_of(pc.fill_null(values, 0.0))
+
+
+def _nearest(values: pa.Array) -> NDArray[np.float64]:
+    """The nearest doubles of decimals. Arrow's cast multiplies by a power of ten, which is itself rounded."""
+    kind = kind_of(values.type)
+    if kind is not None and 0 <= values.type.scale <= _EXACT_POWER:
+        scaled = _scaled(values)
+        if not len(scaled) or max(-int(scaled.min()), int(scaled.max())) <= _EXACT_INTEGER:
+            unit = np.float64(10.0**values.type.scale)
+            return np.true_divide(scaled, unit)  # both are exact, and a quotient is rounded once
+    return numpy_of(pc.fill_null(values.cast(pa.string()).cast(pa.float64()), 0.0))
 
 
 def ints_of(values: pa.Array) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from sparkrex.errors import AnalysisError
 from sparkrex.ir.render import render
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Target, aggregates, references
 from sparkrex.physical.row_values import row_values
+from sparkrex.physical.segments.decimals import Decimals, is_decimal
 from sparkrex.physical.segments.series import Column
 
 if TYPE_CHECKING:
@@ -142,4 +143,4 @@ def number_column(values: pa.ChunkedArray) -> Column:
         return Column(np.zeros(len(array), np.int64), nulls)
     if array.type == pa.uint64():
         array = array.cast(pa.float64(), safe=False)  # rounded, as doubles are
-    return Column(floats_of(array), nulls)
+    return Column(floats_of(array), nulls, Decimals(array) if is_decimal(array.type) else None)

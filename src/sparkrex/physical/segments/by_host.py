@@ -32,14 +32,16 @@ if TYPE_CHECKING:
 
 
 class HostCondition:
-    """A condition as the host's SQL. `aggregates` has the kinds and values of those of its leaves that are such."""
+    """A condition as the host's SQL. `aggregates` and `decimals` have the kinds and values of those leaves."""
 
     def __init__(
         self, expression: Expression, aggregates: dict[Leaf, tuple[Kind, Callable[[SegmentBlock], Value]]],
+        decimals: dict[Leaf, tuple[pa.DataType, Callable[[SegmentBlock], pa.Array]]],
         places: dict[Leaf, int], table: pa.Table, evaluator: Evaluator, source: Source,
     ) -> None:
         self.expression = expression
         self.aggregates = aggregates
+        self.decimals = decimals
         self.places = places
         self.table = table
         self.evaluator = evaluator
@@ -56,6 +58,8 @@ class HostCondition:
     def _type(self, leaf: Leaf) -> pa.DataType:
         if isinstance(leaf, ColumnAt):
             return self.table.schema.field(leaf.column).type
+        if leaf in self.decimals:
+            return self.decimals[leaf][0]
         kind, _ = self.aggregates[leaf]
         return _TYPES.get(kind.name) or pa.timestamp("us", "UTC" if "zoned" in str(kind.detail) else None)
 
@@ -72,6 +76,8 @@ class HostCondition:
             positions, missing = block.positions(self.places[leaf])
             rows = positions if missing is None else np.where(missing, -1, positions)
             return take_or_null(self.table.column(leaf.column), rows)
+        if leaf in self.decimals:
+            return pa.chunked_array([self.decimals[leaf][1](block)])
         value = self.aggregates[leaf][1](block)
         data = np.ascontiguousarray(np.broadcast_to(value.data, (block.length,)))
         nulls = None if value.nulls is None else np.broadcast_to(value.nulls, (block.length,))

@@ -12,6 +12,7 @@ from sparkrex.aggregates.registry import find
 from sparkrex.columns.wrap import wrap
 from sparkrex.ir.scalar import EACH_ROW, Aggregate, ColumnAt, Literal
 from sparkrex.physical.rows.row_kinds import CannotVectoriseError
+from sparkrex.physical.segments.decimals import DOUBLES, form_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +35,8 @@ class AggregateCall:
     aggregate: SegmentAggregate
     columns: tuple[str, ...]
     variables: tuple[str, ...]
+    form: str = DOUBLES
+    """As what it reads a column of decimals (see `decimals`)."""
 
 
 def call_of(node: Aggregate) -> AggregateCall:
@@ -91,7 +94,7 @@ def measured(
     aggregate: SegmentAggregate, columns: Sequence[Column], segments: Sequence[Binding], offsets: NDArray[np.int64]
 ) -> pa.Array:
     """The values of a measure, by lookup if the segments together have more rows than an index is made of."""
-    values = tuple(column.values for column in columns)
+    values = arguments_of(aggregate, columns)
     nulls = tuple(column.nulls for column in columns)
 
     def compute(segments: Sequence[Binding]) -> Values:
@@ -107,6 +110,13 @@ def measured(
         return aggregate.lookup(index, start, end)
 
     return as_measure(over_segments(aggregate, segments, compute))
+
+
+def arguments_of(aggregate: SegmentAggregate, columns: Sequence[Column]) -> tuple[NDArray[Any], ...]:
+    """The columns as an aggregate that is a measure reads them. Those that are decimals are the host's."""
+    decimals = columns[0].decimals if columns else None
+    form = DOUBLES if decimals is None else form_for(aggregate.name, decimals.values.type)
+    return tuple(column.form(form) for column in columns)
 
 
 def as_measure(values: Values) -> pa.Array:

@@ -13,22 +13,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparkrex.aggregates.registry import find
 from sparkrex.columns.values import BOOL, FLOAT, Kind
 from sparkrex.errors import ExecutionError
 from sparkrex.ir.render import leaves
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, End, Expression, Target, walk
-from sparkrex.physical.rows.blocks import Value, integer_arithmetic
-from sparkrex.physical.rows.row_kinds import DATE, FLOAT32, MICROSECONDS, TIME_LIMITS, CannotVectoriseError, row_kind
+from sparkrex.physical.rows.blocks import Value, integer_arithmetic, limited
+from sparkrex.physical.rows.row_kinds import (
+    DATE,
+    DECIMAL_LIMITS,
+    FLOAT32,
+    MICROSECONDS,
+    TIME_LIMITS,
+    CannotVectoriseError,
+    row_kind,
+)
 from sparkrex.physical.rows.run_blocks import truth
 from sparkrex.physical.rows.vectorised import Compiler, Node
 from sparkrex.physical.rows.vectorised_batch import VectorisedBatch
 from sparkrex.physical.segments.by_host import HostCondition
 from sparkrex.physical.segments.calls import AggregateCall, call_of, over_segments, scanned
+from sparkrex.physical.segments.decimals import (
+    EXACT,
+    RANKS,
+    avg_of_scaled,
+    difference,
+    exact_type,
+    form_for,
+    is_decimal,
+    is_narrow,
+)
 from sparkrex.physical.segments.end_tests import EndTest, NumberColumns, end_test_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from sparkrex.aggregates.contract import SegmentAggregate
@@ -37,6 +57,7 @@ if TYPE_CHECKING:
     from sparkrex.ir.segment_pattern import Window
     from sparkrex.physical.contract import Columns
     from sparkrex.physical.segments.contract import Binding
+    from sparkrex.physical.segments.decimals import Decimals
     from sparkrex.physical.segments.series import Series
     from sparkrex.planner.segments.logical import Leaf
     from sparkrex.source import Source
@@ -66,9 +87,26 @@ class SegmentCompiler(Compiler):
             expression = replace(expression, template="({0} - {1})")
         if not isinstance(expression, Aggregate):
             return super()._new(expression, may_project)
-        call = call_of(expression)
-        number = self.calls.setdefault(call, len(self.calls))
-        return self.node(self._kind_of(call), lambda block: block.call(number))  # type: ignore[attr-defined]  # a SegmentBlock
+        return self._of_call(call_of(expression))
+
+    def _of_call(self, call: AggregateCall) -> Node:
+        type_ = self.schema.field(call.columns[0]).type if call.columns else None
+        if type_ is None or not is_decimal(type_):
+            number = self.number_of(call)
+            return self.node(self._kind_of(call), lambda block: block.call(number))  # type: ignore[attr-defined]  # a SegmentBlock
+        name = call.aggregate.name
+        if name in EXACT and not is_narrow(type_):
+            raise CannotVectoriseError("a decimal of more than 18 digits")
+        aggregate = avg_of_scaled(type_.scale) if name == "avg" and is_narrow(type_) else call.aggregate
+        number = self.number_of(replace(call, aggregate=aggregate, form=form_for(name, type_)))
+        if name not in EXACT:
+            return self.node(self._kind_of(call), lambda block: block.call(number))  # type: ignore[attr-defined]  # a SegmentBlock
+        kind = Kind("decimal", type_.scale)
+        return self.node(kind, lambda block: block.decimal_call(number))  # type: ignore[attr-defined]  # a SegmentBlock
+
+    def number_of(self, call: AggregateCall) -> int:
+        """The call's number, a new one if it has none yet."""
+        return self.calls.setdefault(call, len(self.calls))
 
     def compiled(self, aggregate: Expression) -> Node:
         """An aggregate alone, for a condition that the host evaluates."""
@@ -189,7 +227,7 @@ class SegmentConditions(VectorisedBatch):
         self.leaves = self._leaves(set(range(len(self.compiler.leaves))))
         self.places = list(self.segment_compiler.places)
         self.calls = list(self.segment_compiler.calls)
-        self._indexes: dict[tuple[SegmentAggregate, tuple[str, ...], int], Any] = {}
+        self._indexes: dict[tuple[SegmentAggregate, tuple[str, ...], str, int], Any] = {}
         self.rows_where: dict[int, NDArray[np.int64]] = {}
         """By condition, see `Condition.rows`."""
         self._numbers = NumberColumns(columns.table)
@@ -236,14 +274,38 @@ class SegmentConditions(VectorisedBatch):
         compiler = self.segment_compiler
         places: dict[LeafExpression, int] = {}
         called: dict[LeafExpression, Any] = {}
+        decimals: dict[LeafExpression, tuple[pa.DataType, Callable[[SegmentBlock], pa.Array]]] = {}
         for leaf in leaves(expression):
             if isinstance(leaf, ColumnAt):
                 places[leaf] = compiler.places.setdefault(leaf.target, len(compiler.places))
+            elif (exact := self._exact(leaf)) is not None:
+                decimals[leaf] = exact
             else:
                 node = compiler.compiled(leaf)
                 called[leaf] = (node.kind, node.run)
-        found = HostCondition(expression, called, places, self.columns.table, self.evaluator, self.source)
+        # Calls and places may be new: a condition comes here when some segment's values are too wide.
+        self.places, self.calls = list(compiler.places), list(compiler.calls)
+        found = HostCondition(expression, called, decimals, places, self.columns.table, self.evaluator, self.source)
         return Node(BOOL, found.run)  # type: ignore[arg-type]  # a SegmentBlock
+
+    def _exact(self, leaf: Expression) -> tuple[pa.DataType, Callable[[SegmentBlock], pa.Array]] | None:
+        """An aggregate of decimals that is a decimal, as an Arrow array of as many digits as there are."""
+        call = call_of(leaf) if isinstance(leaf, Aggregate) else None
+        if call is None or call.aggregate.name not in EXACT:
+            return None
+        decimals = self.series.columns[call.columns[0]].decimals
+        if decimals is None:
+            return None
+        name, number_of = call.aggregate.name, self.segment_compiler.number_of
+        type_ = exact_type(name, decimals.values.type)
+        if name == "sum":
+            sums = [number_of(replace(call, form=form)) for form in decimals.limbs]
+            return type_, lambda block: decimals.total(*block.whole_numbers(sums))
+        if name != "range":
+            (ranks,) = (number_of(replace(call, form=RANKS)),)
+            return type_, lambda block: _ranked(decimals, block, ranks)
+        ends = [number_of(replace(call, aggregate=found, form=RANKS)) for end in ("max", "min") if (found := find(end))]
+        return type_, lambda block: difference(*(_ranked(decimals, block, end) for end in ends))
 
     def of(self, leaf: Leaf, *, uses_index: bool) -> Condition:
         """The condition of a leaf of the plan that has one."""
@@ -263,7 +325,7 @@ class SegmentConditions(VectorisedBatch):
         """The index of a call for segments in these windows, built once for all variables; None if there is none."""
         call = self.calls[number]
         longest = self.series.longest(windows)
-        key = (call.aggregate, call.columns, longest)
+        key = (call.aggregate, call.columns, call.form, longest)
         if key not in self._indexes:
             self._indexes[key] = call.aggregate.index(*self.arguments(call), self.series.offsets, longest)
         return self._indexes[key]
@@ -271,7 +333,12 @@ class SegmentConditions(VectorisedBatch):
     def arguments(self, call: AggregateCall) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[np.uint8] | None, ...]]:
         """Columns and NULLs of a call."""
         columns = [self.series.columns[name] for name in call.columns]
-        return tuple(column.values for column in columns), tuple(column.nulls for column in columns)
+        return tuple(column.form(call.form) for column in columns), tuple(column.nulls for column in columns)
+
+
+def _ranked(decimals: Decimals, block: SegmentBlock, number: int) -> pa.Array:
+    (ranks,), is_null = block.whole_numbers([number])
+    return decimals.ranked(ranks, is_null)
 
 
 class SegmentBlock:
@@ -332,6 +399,22 @@ class SegmentBlock:
         segments = [self.bound[variable] for variable in call.variables]
         values, is_null = over_segments(call.aggregate, segments, partial(self._values, number))
         return Value(values, is_null if is_null.any() else None)
+
+    def decimal_call(self, number: int) -> Value:
+        """An aggregate of scaled whole numbers that is a decimal of at most 18 digits; others are failures."""
+        try:
+            value = self.call(number)
+        except ExecutionError:  # beyond 64 bits: the whole condition is asked in more digits
+            return Value(np.zeros(self.length, np.int64), None, np.ones(self.length, np.bool_))
+        return limited(value, DECIMAL_LIMITS)
+
+    def whole_numbers(self, numbers: Sequence[int]) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
+        """Aggregates of whole numbers, and where the first is NULL."""
+        found = [self.call(number) for number in numbers]
+        is_null = np.zeros(self.length, np.bool_)
+        if found[0].nulls is not None:
+            is_null |= found[0].nulls
+        return [value.data for value in found], is_null
 
     def _values(self, number: int, segments: Sequence[Binding]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         call = self.conditions.calls[number]

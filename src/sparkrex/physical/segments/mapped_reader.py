@@ -13,7 +13,7 @@ from sparkrex.ir.scalar import EACH_ROW, Aggregate, ColumnAt
 from sparkrex.physical.labels import selecting
 from sparkrex.physical.reading import MatchReader
 from sparkrex.physical.segments.arguments import number_column
-from sparkrex.physical.segments.calls import as_measure, call_of, over_segments
+from sparkrex.physical.segments.calls import arguments_of, as_measure, call_of, over_segments
 from sparkrex.physical.segments.series import Column
 
 if TYPE_CHECKING:
@@ -57,9 +57,10 @@ class MappedReader(MatchReader):
             for argument in arguments
         ]
         # Rows that a variable has lie together in columns of their own.
+        values = arguments_of(aggregate, columns)
         gathered = [
-            Column(column.values[rows], None if column.nulls is None else column.nulls[rows])
-            for column, (rows, _) in zip(columns, sides, strict=True)
+            Column(one[rows], None if column.nulls is None else column.nulls[rows])
+            for one, column, (rows, _) in zip(values, columns, sides, strict=True)
         ]
         segments_of = [segments for _, segments in sides[: aggregate.n_segments]]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sparkrex.kernels.segments import fits, row_window, turn_around, value_window
+from sparkrex.physical.segments.decimals import DOUBLES
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.ir.segment_pattern import Window
+    from sparkrex.physical.segments.decimals import Decimals
 
 Bounds = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int64]"]
 """Per start row the first and last row its segment may end at, per end row the first and last it may start at."""
@@ -59,10 +61,18 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Column:
-    """Values as float64 or int64 (times in their unit), and 1 where NULL; None if no value is NULL."""
+    """Values as float64 or int64 (times in their unit), and 1 where NULL; None if no value is NULL.
+
+    Of decimals the values are the nearest doubles, and `decimals` has what is exact.
+    """
 
     values: NDArray[Any]
     nulls: NDArray[np.uint8] | None
+    decimals: Decimals | None = None
+
+    def form(self, name: str) -> NDArray[Any]:
+        """The values, or the decimals in one of their exact forms."""
+        return self.values if name == DOUBLES or self.decimals is None else self.decimals.form(name)
 
 
 @dataclass(eq=False)
