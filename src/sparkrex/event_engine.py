@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.analyze.split import Condition
+from sparkrex.analyze.event_equalities import EqualityPartition, find_partition, key_text
+from sparkrex.analyze.split import CURRENT, Condition
 from sparkrex.columns.arrange import SortKey, arrange
 from sparkrex.columns.cuts import cut_chunks
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
-from sparkrex.errors import UnsupportedError
+from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.event_explanation import EventsExplained
 from sparkrex.ir.event_pattern import absences
 from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.physical.contract import Columns
+from sparkrex.physical.event_keys import has_plain_equality, key_values, partition_column, ranks
 from sparkrex.physical.event_order import order_columns
 from sparkrex.physical.nfab.frame import FeedArrays
 from sparkrex.physical.nfab.matcher import NfabMatcher
@@ -61,11 +64,11 @@ def _run(
 ) -> tuple[pa.Table, StreamedEvents]:
     table = taking_part(query, table, evaluator, settings)
     watch.lap("drop", f"{table.num_rows:,} rows can take part")
-    arrangement = arrange_events(query, table, settings)
-    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
     stream = StreamedEvents(
         query, NfabMatcher(query, evaluator, settings), evaluator, key_columns(query), settings.thread_count()
     )
+    table, arrangement = _arranged(stream, table, evaluator, settings)
+    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
     result = _fed(stream, table, arrangement, settings)
     watch.lap("match and return", f"{stream.n_matches:,} matches, {result.num_rows:,} rows")
     return result, stream
@@ -76,9 +79,8 @@ def compress_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, se
     matcher = NfabMatcher(query, evaluator, settings)
     _refuse_compressed(query, is_ambiguous=not matcher.automaton.is_unambiguous)
     table = taking_part(query, table, evaluator, settings)
-    arrangement = arrange_events(query, table, settings)
     stream = StreamedEvents(query, matcher, evaluator, key_columns(query))
-    return stream.compress(table, arrangement)
+    return stream.compress(*_arranged(stream, table, evaluator, settings))
 
 
 def _refuse_compressed(query: EventQuery, *, is_ambiguous: bool) -> None:
@@ -108,7 +110,10 @@ def explain_events(
         _, stream = _run(query, table, evaluator, settings, watch)
         counted = stream.counted()
     lines = NfabMatcher(query, evaluator, settings).describe()
-    return EventsExplained(query, settings.event_algorithm, tuple(lines), counted, watch.laps)
+    found = equality_keys(query, table.slice(0, 0), evaluator).found
+    return EventsExplained(
+        query, settings.event_algorithm, tuple(lines), counted, watch.laps, found.used, found.refusals
+    )
 
 
 def check_events(query: EventQuery, sample: pa.Table, evaluator: Evaluator, settings: Settings) -> None:
@@ -120,9 +125,16 @@ def check_events(query: EventQuery, sample: pa.Table, evaluator: Evaluator, sett
 
 
 def explain_for_workers(query: EventQuery, evaluator: Evaluator, settings: Settings) -> EventsExplained:
-    """How Spark's workers match it."""
+    """How Spark's workers match it. `query.equal_by` are the keys of equalities that Spark can partition by."""
     lines = NfabMatcher(query, evaluator, settings).describe()
-    return EventsExplained(query, settings.event_algorithm, tuple(lines))
+    found = find_partition(query)
+    used = {key_text(key): text for key, text in zip(found.keys, found.used, strict=True)}
+    reason = "its type, or that it may fail, keeps Spark from it"
+    refused = [f"{key}: {reason}" for key in used if key not in query.equal_by]
+    return EventsExplained(
+        query, settings.event_algorithm, tuple(lines), refusals=(*found.refusals, *refused),
+        equalities=tuple(text for key, text in used.items() if key in query.equal_by),
+    )
 
 
 def taking_part(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
@@ -146,6 +158,65 @@ def _read_by(condition: Expression, table: pa.Table) -> pa.Table:
     return read if used else pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class EqualityKeys:
+    """The partition that equalities make of a table's rows: what was found, and the values of its keys."""
+
+    found: EqualityPartition
+    values: tuple[pa.ChunkedArray, ...]
+
+
+def equality_keys(query: EventQuery, table: pa.Table, evaluator: Evaluator) -> EqualityKeys:
+    """The keys by which events are matched apart: those whose values can be computed and compared."""
+    if query.equal_by:
+        found = EqualityPartition(tuple(ColumnAt(CURRENT, name) for name in query.equal_by), query.equal_by)
+    else:
+        found = find_partition(query)
+    kept: dict[Expression, pa.ChunkedArray] = {}
+    refusals = list(found.refusals)
+    for key in found.keys:
+        try:
+            (values,) = key_values([key], table, evaluator)
+        except RexError:
+            # It is asked of rows here that the conditions may never ask.
+            refusals.append(f"{key_text(key)}: it cannot be computed for every event")
+            continue
+        if has_plain_equality(values.type):
+            kept[key] = values
+        else:
+            refusals.append(f"{key_text(key)}: values of type {values.type} are compared part by part")
+    used = tuple(text for key, text in zip(found.keys, found.used, strict=True) if key in kept)
+    return EqualityKeys(EqualityPartition(tuple(kept), used, tuple(refusals)), tuple(kept.values()))
+
+
+def _arranged(
+    stream: StreamedEvents, table: pa.Table, evaluator: Evaluator, settings: Settings
+) -> tuple[pa.Table, Arrangement]:
+    """The rows to feed and their arrangement: partitions by equivalence tests and by equalities.
+
+    The latter are ours alone: ties count, and matches come, as if they were not there.
+    """
+    query = stream.query
+    equal = equality_keys(query, table, evaluator).values if table.num_rows else ()
+    if not equal:
+        return table, arrange_events(query, table, settings)
+    whole = arrange_events(query, table, settings)
+    if not query.equal_by:  # in a worker, which tied events of other keys are there is chance
+        stream.check_order(table, whole)
+    stream.rank = _unused_name(table)
+    table = table.append_column(stream.rank, wrap(ranks(whole.order, table.num_rows)))
+    keys = [table.column(name) for name in key_columns(query)] + [partition_column(values) for values in equal]
+    by_rank = SortKey(table.column(stream.rank), False, False)
+    return table, arrange(keys, [by_rank], table.num_rows, settings.thread_count())
+
+
+def _unused_name(table: pa.Table) -> str:
+    name = "rex_rank"
+    while name in table.column_names:
+        name += "_"
+    return name
+
+
 def arrange_events(query: EventQuery, table: pa.Table, settings: Settings) -> Arrangement:
     """Partitions by the equivalence tests, in order of time and tie-breaks."""
     sort_keys = [
@@ -162,9 +233,10 @@ def _fed(stream: StreamedEvents, table: pa.Table, arrangement: Arrangement, sett
         return stream.feed_whole(table, arrangement)
     if arrangement.order is not None:
         table = table.take(wrap(arrangement.order))
-    return pa.concat_tables(
+    result = pa.concat_tables(
         stream.feed(
             table.slice(chunk.first, chunk.last - chunk.first), chunk.offsets, opens=chunk.opens, closes=chunk.closes
         )
         for chunk in cut_chunks(arrangement.offsets, settings.chunk_rows)
     )
+    return stream.in_order_of_rank(result)

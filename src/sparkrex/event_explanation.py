@@ -25,13 +25,18 @@ _UNITS = (
 
 @dataclass(frozen=True, slots=True)
 class EventsExplained:
-    """An event query and what its matcher says of itself; what it counted and the stages, if it was run."""
+    """An event query and what its matcher says of itself; what it counted and the stages, if it was run.
+
+    `equalities` partition the stream, `refusals` say why others do not.
+    """
 
     query: EventQuery
     algorithm: str
     matcher: tuple[str, ...]
     counted: Mapping[str, int] = field(default_factory=dict)
     laps: Sequence[tuple[str, float, str]] = ()
+    equalities: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
 
     def lines(self, host: str) -> list[str]:
         """The text, as a tree."""
@@ -39,6 +44,8 @@ class EventsExplained:
         keys = ", ".join(key.name for key in query.partition_by) or "none: one partition"
         found = [
             Branch(f"partition by {keys}"),
+            *(Branch(f"partition by equalities: {text}") for text in self.equalities),
+            *(Branch(f"no partition by equalities: {reason}") for reason in self.refusals),
             Branch(_order_text(query)),
             Branch(f"pattern {query.pattern}"),
             Branch(f"within {window_text(query.window)}" if query.window is not None else "within no window"),

@@ -19,8 +19,9 @@ SEGMENT_PLANS = ("planner/segments/logical", "planner/segments/physical_plan")
 """Plans of segment searches as data: the planner makes them, operators are built from them."""
 
 PARTS = (
-    "ir", "statement", "languages", "analyze", "analyze/split", "hosts/host", "hosts/duckdb",
-    "columns", "aggregates", "physical", "physical/segments", "planner", "planner/segments", *SEGMENT_PLANS, "rewrite",
+    "ir", "statement", "languages", "analyze", "analyze/split", "analyze/event_equalities", "hosts/host",
+    "hosts/duckdb", "columns", "aggregates", "physical", "physical/segments", "planner", "planner/segments",
+    *SEGMENT_PLANS, "rewrite",
 )
 
 TABLE: dict[str, Allowed] = {
@@ -38,6 +39,8 @@ TABLE: dict[str, Allowed] = {
     "analyze": allow(*FOUNDATION, "ir", "statement", "languages", packages="sqlglot"),
     # What a matcher must know of a condition: no text, no SQL.
     "analyze/split": allow(*FOUNDATION, "ir"),
+    # Which equalities of an event query partition its stream: of conditions after analysis, too.
+    "analyze/event_equalities": allow(*FOUNDATION, "ir", "analyze/split"),
     # Who evaluates SQL: a protocol, and what knows DuckDB, which nobody else does.
     "hosts": allow(*FOUNDATION),
     "hosts/host": allow(*FOUNDATION, packages="pyarrow"),

@@ -68,7 +68,8 @@ class EventQuery:
     include the test of the event's type. `relevant` holds for events of a type that the query names; None if no event
     may be dropped (contiguity; windows that count events). `measures` None means RETURN of the events themselves: one
     row per event. `is_non_overlapping` and `has_strict_ties` are the output mode and ties="strict". `output_names` are
-    those of a column list behind the relation.
+    those of a column list behind the relation. `equal_by` is for Spark's workers: columns by which events were brought
+    together because equalities keep others apart (`analyze.event_equalities`).
     """
 
     input_columns: tuple[str, ...]
@@ -89,6 +90,7 @@ class EventQuery:
     source: Source
     span: Span
     output_names: tuple[str, ...] | None = None
+    equal_by: tuple[str, ...] = ()
 
     def output_columns(self) -> tuple[str, ...]:
         """Names of the result's columns: what RETURN names, or match, variable and the event's own columns."""

@@ -2,17 +2,22 @@
 
 The whole input at once is one such chunk. Chunks hold all columns that the query reads or returns; results come out as
 soon as they are decided, so memory is bounded by the chunk and the window, not by the partition.
+
+Where the partitions are finer than those of the query, because equalities make them, `ranks` puts the matches in the
+order of the query's own.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from sparkrex.columns.values import numpy_of, plain
+from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.kernels import nfab_codes as codes
@@ -20,6 +25,7 @@ from sparkrex.physical.contract import Columns
 from sparkrex.physical.event_buffer import buffer_table
 from sparkrex.physical.event_order import check_order, order_columns
 from sparkrex.physical.event_output import build_events
+from sparkrex.physical.nfab.contract import EventMatches
 from sparkrex.physical.output import name_partition
 
 if TYPE_CHECKING:
@@ -48,19 +54,25 @@ def tested_columns(query: EventQuery) -> set[str]:
 
 @dataclass
 class StreamedEvents:
-    """Runs one query over chunks. Changes with every feed. `keys` are the columns that hold the partition keys."""
+    """Runs one query over chunks. Changes with every feed. `keys` are the columns that hold the partition keys.
+
+    `rank`, if it is given, is a column of whole numbers: matches come in the order of it in their last event.
+    """
 
     query: EventQuery
     matcher: NfabMatcher
     evaluator: Evaluator
     keys: list[str]
     threads: int = 1
+    rank: str | None = None
 
     def __post_init__(self) -> None:
         self.state = self.matcher.open()
         self.rows: pa.Table | None = None
         self.last: pa.Table | None = None
         self.n_matches = 0
+        # Of the matches so far, if they are ranked: the rank, and how many rows of the result they have.
+        self.ended: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         self.statistics = np.zeros(codes.N_STATISTICS, np.int64)
 
     def feed(self, chunk: pa.Table, offsets: NDArray[np.int64], *, opens: bool, closes: bool) -> pa.Table:
@@ -77,7 +89,43 @@ class StreamedEvents:
         with self._placed(table, columns.order):
             self._check(table, columns)
             buffer = self.matcher.feed_compressed(columns)
+        if self.rank is not None and table.num_rows:
+            rank = _in_order(table, self.rank, columns.order)
+            ends = np.argsort(rank[buffer.row[buffer.end_node]], kind="stable")
+            # Inside a partition ranks ascend as positions do, so versions are compared alike.
+            buffer = replace(
+                buffer, youngest=rank[buffer.youngest], end_node=buffer.end_node[ends],
+                end_first=rank[buffer.end_first[ends]],
+            )
         return buffer_table(buffer, self.matcher.variables, self.query.input_columns, table, columns.order)
+
+    def check_order(self, table: pa.Table, arrangement: Arrangement) -> None:
+        """Fail if the order of the query's own partitions is not definite, where those that are fed are finer."""
+        with self._placed(table, arrangement.order):
+            check_order(self.query, table, arrangement.order, arrangement.offsets)
+
+    def in_order_of_rank(self, result: pa.Table) -> pa.Table:
+        """The results of all feeds in the order of their matches' ranks."""
+        if len(self.ended) < 2:
+            return result
+        rank, length = (np.concatenate(parts) for parts in zip(*self.ended, strict=True))
+        order = np.argsort(rank, kind="stable")
+        result = result.take(wrap(_spans(np.cumsum(length) - length, length, order)))
+        if self.query.measures is not None:
+            return result
+        name = self.query.output_columns()[0]
+        place = result.column_names.index(name)
+        return result.set_column(place, name, wrap(1 + np.repeat(np.arange(len(order)), length[order])))
+
+    def _ranked(self, matches: EventMatches, rank: NDArray[np.int64]) -> EventMatches:
+        rank = rank[matches.rows[matches.offsets[1:] - 1]]
+        order = np.argsort(rank, kind="stable")
+        length = np.diff(matches.offsets)
+        events = _spans(matches.offsets[:-1], length, order)
+        offsets = np.concatenate(([0], np.cumsum(length[order]))).astype(np.int64)
+        n_rows = length[order] if self.query.measures is None else np.ones(len(order), np.int64)
+        self.ended.append((rank[order], n_rows))
+        return EventMatches(matches.rows[events], matches.labels[events], offsets)
 
     def counted(self) -> dict[str, int]:
         """What the matcher counted, by name."""
@@ -91,6 +139,8 @@ class StreamedEvents:
             self._check(chunk, columns)
             matches = self.matcher.feed(self.state, columns, opens=opens, closes=closes)
         self.statistics += self.matcher.statistics
+        if self.rank is not None:
+            matches = self._ranked(matches, _in_order(frame, self.rank, columns.order))
         first_id = self.n_matches + 1
         self.n_matches += len(matches)
         result = build_events(
@@ -140,3 +190,15 @@ class StreamedEvents:
                 names = [key.name for key in self.query.partition_by]
                 name_partition(error, names, [frame.column(name) for name in self.keys], row)
             raise
+
+
+def _in_order(table: pa.Table, name: str, order: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    values: NDArray[np.int64] = numpy_of(plain(table.column(name)))
+    return values if order is None else values[order]
+
+
+def _spans(first: NDArray[np.int64], length: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers of all spans `first` to `first + length`, span by span in an order."""
+    length = length[order]
+    before = np.cumsum(length) - length
+    return np.repeat(first[order] - before, length) + np.arange(int(length.sum()))

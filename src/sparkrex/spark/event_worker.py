@@ -27,9 +27,15 @@ class EventTask(WorkerTask):
 
         if self.plan.measures is not None:
             return table
-        keys = [SortKey(table.column(key.name), False, True) for key in self.plan.partition_by]
+        keys = [SortKey(table.column(name), False, True) for name in self._keys()]
         order = arrange([], keys, table.num_rows).order
         return table if order is None else table.take(wrap(order))
+
+    def _keys(self) -> list[str]:
+        """Those of equalities too. Rows without a value there are one partition of many that could be: any union of
+        partitions gives the same matches."""
+        assert isinstance(self.plan, EventQuery)
+        return [*(key.name for key in self.plan.partition_by), *self.plan.equal_by]
 
     def _relation(self, sample: pa.Table, evaluator: Evaluator) -> StreamedEvents:
         from sparkrex.physical.nfab.matcher import NfabMatcher

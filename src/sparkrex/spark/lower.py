@@ -48,7 +48,8 @@ class Lowered:
     these columns. `outputs` are Spark SQL by output name, over the worker's columns. `aggregates` are Spark SQL of the
     worker's aggregate measures over the projected columns, from which their types are learnt. `spans` are the places in
     the query that projections and outputs come from. `where` is Spark SQL over the input that holds for the rows that
-    the workers need, None if they need all.
+    the workers need, None if they need all. `equal` are columns by which an event query keeps events apart because of
+    equalities, with the keys as the user wrote them.
     """
 
     projections: dict[str, str]
@@ -60,6 +61,7 @@ class Lowered:
     aggregates: dict[str, str]
     spans: dict[str, Span | None]
     where: str | None = None
+    equal: dict[str, str] = field(default_factory=dict)
 
 
 def lower(

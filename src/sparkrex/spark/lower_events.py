@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sparkrex.analyze.event_equalities import find_partition, key_text
 from sparkrex.analyze.split import conjunction, conjuncts, is_row_condition, row_local
 from sparkrex.columns.values import kind_of
 from sparkrex.ir.event_query import MATCH_ID, VARIABLE
+from sparkrex.ir.guards import can_fail
 from sparkrex.ir.plan import Definition, OrderKey, PartitionKey
 from sparkrex.ir.render import render
 from sparkrex.ir.scalar import Call, ColumnAt, Target, walk
@@ -62,6 +64,8 @@ def lower_events(
         relevant=None,  # Spark has seen to it
         output_names=None,
     )
+    equal = _equal_columns(spark_query, lowering)
+    worker = replace(worker, equal_by=tuple(equal))
     spans = {}
     names = spark_query.output_columns()
     sources: dict[str, str | None]
@@ -82,7 +86,7 @@ def lower_events(
         spans = {name: measure.span for name, measure in zip(names, spark_query.measures, strict=True)}
     return Lowered(
         lowering.projections, keys, tuple(order), worker, outputs, sources, lowering.aggregates,
-        {**lowering.spans, **spans}, _taking_part(spark_query, lowering),
+        {**lowering.spans, **spans}, _taking_part(spark_query, lowering), equal,
     )
 
 
@@ -139,6 +143,16 @@ def _all(parts: list[Expression]) -> Expression:
     whole = conjunction(parts)
     assert whole is not None  # a condition has at least one conjunct
     return whole
+
+
+def _equal_columns(query: EventQuery, lowering: EventLowering) -> dict[str, str]:
+    """The keys of equalities as projected columns. One that can fail is none, unless it is computed anyway."""
+    found = {}
+    for key in find_partition(query).keys:
+        text = render(key, lowering.input_column)
+        if not can_fail(key) or text in lowering.projections.values():
+            found[lowering.column(key, "e")] = key_text(key)
+    return found
 
 
 def _taking_part(query: EventQuery, lowering: Lowering) -> str | None:

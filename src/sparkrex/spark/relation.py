@@ -73,6 +73,8 @@ def lower_relation(
     shuffled = shuffle(projected, lowered, host, relation)
     if isinstance(lowered.worker, EventQuery):
         frame = _match_events(shuffled, lowered.worker, events, lowered, host, settings)
+        # As the user wrote them, for EXPLAIN.
+        events = replace(events, equal_by=tuple(lowered.equal[name] for name in lowered.worker.equal_by))
         return _select(frame, lowered, host, relation), events, None
     if isinstance(lowered.worker, SegmentSearch):
         frame = _search(shuffled, lowered.worker, lowered, host, settings)

@@ -35,6 +35,7 @@ from sparkrex.spark.worker_language import conditions_of, measures_of
 from sparkrex.spark.worker_types import refuse_types
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
 
     from pyspark.sql import Column, DataFrame
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from sparkrex.statement.cut import Relation
 
 _RANK = "rex_rank"
+# Types whose equal values are not the same values, or are compared part by part.
+_NO_PLAIN_EQUALITY = ("struct", "array", "map", "interval", "collate", "variant", "binary")
 # Types that NumPy does not order or compare as Spark does: Spark numbers the rows instead.
 _ORDERED_BY_SPARK = ("struct", "array", "interval", "collate")
 
@@ -64,23 +67,25 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
     keys = list(dict.fromkeys(lowered.keys))
     types = {field.name: field.dataType for field in projected.schema}
     _check_keys(lowered, types, host, relation)
+    _keep_comparable(lowered, types)
+    apart = _apart(projected, lowered, types)
     output = _output_schema(projected, lowered, types)
     ordered_by_spark = any(_is_ordered_by_spark(types[name]) for name in (*keys, *lowered.order))
     # All rows of a search are in memory at once: there the workers order them.
-    is_ordered = ordered_by_spark or (not keys and not isinstance(lowered.worker, SegmentSearch))
+    is_ordered = ordered_by_spark or (not keys and not apart and not isinstance(lowered.worker, SegmentSearch))
     cut: str | None = None
-    if not keys:
+    if not keys and not apart:
         warnings.warn(_one_task(lowered.worker), stacklevel=_callers_level())
         frame = projected.repartition(1)
         if is_ordered:
             frame = frame.sortWithinPartitions(*_sort_columns(lowered))
     elif ordered_by_spark:
         cut = "rex_number"
-        frame = projected.withColumn(cut, F.expr(f"row_number() {_window(lowered)}"))
+        frame = projected.withColumn(cut, F.expr(f"row_number() {_window(lowered, apart)}"))
     else:
-        frame = projected.repartition(*map(quoted, keys))
+        frame = projected.repartition(*map(quoted, keys), *map(F.expr, apart))
     if isinstance(lowered.worker, EventQuery) and any(_is_ordered_by_spark(types[name]) for name in lowered.order):
-        frame = frame.withColumn(_RANK, F.expr(f"rank() {_window(lowered)}"))
+        frame = frame.withColumn(_RANK, F.expr(f"rank() {_window(lowered, apart)}"))
         types[_RANK] = IntegerType()
         lowered.worker = ranked_by_spark(lowered.worker, _RANK)
     needed = _carried(lowered, keys, types, is_ordered=is_ordered)
@@ -90,6 +95,30 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
     check_carried(frame, lowered, host, relation)
     refuse_types(lowered.worker, types)
     return Shuffled(frame, types, output, is_ordered, cut)
+
+
+def _keep_comparable(lowered: Lowered, types: dict[str, DataType]) -> None:
+    """Forget keys of equalities whose values Spark and the workers may not compare alike."""
+    if isinstance(lowered.worker, EventQuery):
+        kept = tuple(
+            name for name in lowered.worker.equal_by
+            if not any(word in types[name].simpleString() for word in _NO_PLAIN_EQUALITY)
+        )
+        lowered.worker = replace(lowered.worker, equal_by=kept)
+
+
+def _apart(projected: DataFrame, lowered: Lowered, types: dict[str, DataType]) -> list[str]:
+    """What keeps the events of an event query apart beside its keys, as Spark SQL: the keys of equalities.
+
+    Events without a value there meet no other: they go anywhere, but not all to one task. Where they go depends on
+    what they hold, so that a task that runs again gets the same ones.
+    """
+    names = list(lowered.worker.equal_by) if isinstance(lowered.worker, EventQuery) else []
+    missing = [f"{quoted(name)} IS NULL" for name in names if projected.schema[name].nullable]
+    if not missing:
+        return list(map(quoted, names))
+    held = ", ".join(quoted(name) for name in lowered.order if not _is_ordered_by_spark(types[name]))
+    return [*map(quoted, names), f"CASE WHEN {' OR '.join(missing)} THEN xxhash64({held}) END"]
 
 
 def _one_task(plan: MatchRecognize | SegmentSearch | EventQuery) -> str:
@@ -122,6 +151,8 @@ def _carried(lowered: Lowered, keys: list[str], types: dict[str, DataType], *, i
     if not is_ordered:
         return columns
     used = set(keys)
+    if isinstance(lowered.worker, EventQuery):
+        used.update(lowered.worker.equal_by)
     if isinstance(lowered.worker, SegmentSearch):
         is_plain = not any(map(_is_ordered_by_spark, (types[name] for name in lowered.order)))
         # A window on the first of them bounds the search.
@@ -137,9 +168,9 @@ def _carried(lowered: Lowered, keys: list[str], types: dict[str, DataType], *, i
     return [name for name in columns if name in used] or columns[:1]
 
 
-def _window(lowered: Lowered) -> str:
+def _window(lowered: Lowered, apart: Sequence[str]) -> str:
     """The rows of a partition in order, as a window of Spark's."""
-    keys = ", ".join(map(quoted, dict.fromkeys(lowered.keys)))
+    keys = ", ".join([*map(quoted, dict.fromkeys(lowered.keys)), *apart])
     texts = []
     for name, key in zip(lowered.order, lowered.worker.order_by, strict=True):
         direction = "DESC" if key.is_descending else "ASC"

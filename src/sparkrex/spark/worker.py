@@ -130,7 +130,7 @@ class WorkerTask:
                 yield kept.pop()
             yield from rest
 
-        by = {key.name: SortColumn(key.name) for key in self.plan.partition_by}
+        by = {name: SortColumn(name) for name in self._keys()}
         for key in self.plan.order_by:
             if isinstance(key.expression, ColumnAt):  # a column a second time orders nothing
                 column = key.expression.column
@@ -162,9 +162,13 @@ class WorkerTask:
             plan, choice.matcher, choice.variables, evaluator, [key.name for key in plan.partition_by]
         )
 
+    def _keys(self) -> list[str]:
+        """Columns that rows of a partition agree in."""
+        return [key.name for key in self.plan.partition_by]
+
     def _offsets(self, chunk: pa.Table) -> NDArray[np.int64]:
         if not self.is_ordered:
-            return cut_partitions(chunk, [key.name for key in self.plan.partition_by])
+            return cut_partitions(chunk, self._keys())
         if self.cut is None:
             return np.array([0, chunk.num_rows], np.int64)
         starts = np.flatnonzero(chunk.column(self.cut).to_numpy() == 1)
@@ -175,7 +179,7 @@ class WorkerTask:
         if self.is_ordered:
             return self.cut is not None and following.column(self.cut)[0].as_py() == 1
         edge = pa.concat_tables([chunk.slice(chunk.num_rows - 1), following.slice(0, 1)])
-        return len(cut_partitions(edge, [key.name for key in self.plan.partition_by])) == 3
+        return len(cut_partitions(edge, self._keys())) == 3
 
     def _cast(self, result: pa.Table) -> pa.Table:
         columns = []
