@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sparkrex.analyze.aggregate_names import aggregate_name, is_aggregate
 from sparkrex.analyze.comparable import refuse_text_in_numbers
-from sparkrex.analyze.opaque import cut_operands
+from sparkrex.analyze.opaque import cut_operands, is_volatile_call
 from sparkrex.analyze.place import Place
 from sparkrex.analyze.references import named_variables, required_variables
 from sparkrex.analyze.templates import function_template
@@ -28,6 +28,7 @@ from sparkrex.ir.scalar import (
     Literal,
     Semantics,
     SortItem,
+    is_volatile,
     references,
 )
 from sparkrex.languages.match_recognize.expression import row_pattern_function
@@ -49,6 +50,20 @@ _INTERPOLATES = {"spark", "spark2", "databricks"}
 
 def convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Expression:
     """An aggregate, with FILTER, WITHIN GROUP or IGNORE NULLS around it or without."""
+    result = _convert_aggregate(converter, node, place)
+    if not is_volatile(result):
+        return result
+    occurrence = converter.span(node).start
+    match result:
+        case Call(operands=(Aggregate() as aggregate,)):  # made an empty array where there are no rows
+            return replace(result, operands=(replace(aggregate, occurrence=occurrence),))
+        case Aggregate():
+            return replace(result, occurrence=occurrence)
+        case _:
+            return result
+
+
+def _convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Expression:
     span = converter.span(node)
     _check_place(converter, place, span)
     semantics = place.semantics or Semantics.RUNNING
@@ -175,8 +190,8 @@ def _host_aggregate(
         wrappers.append(call)
 
     def is_operand(part: exp.Expr) -> bool:
-        if isinstance(part, exp.Column) or row_pattern_function(part) is not None:
-            return True
+        if isinstance(part, exp.Column) or row_pattern_function(part) is not None or is_volatile_call(part):
+            return True  # a volatile call too: the host takes aggregates with the same text for one
         is_own_call = any(part is wrapper for wrapper in wrappers)
         if not is_own_call and is_aggregate(part, converter.scope):
             raise converter.error("REX210", "aggregates cannot be nested", converter.span(part))

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sparkrex.analyze import templates
 from sparkrex.analyze.comparable import refuse_text_with_numbers
 from sparkrex.analyze.failing import can_fail
-from sparkrex.analyze.opaque import convert_opaque
+from sparkrex.analyze.opaque import convert_opaque, is_volatile_call
 from sparkrex.analyze.sqlglot_types import are_both_dates, are_both_integers, is_to_integer
 from sparkrex.analyze.templates import function_template
 from sparkrex.ir.scalar import Call, Expression, Literal
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from sparkrex.analyze.place import Place
     from sparkrex.source import Span
 
-_NOT_DETERMINISTIC = (exp.Rand, exp.Randn, exp.Uuid)
-_NOT_DETERMINISTIC_NAMES = ("random", "gen_random_uuid")
 # Arguments that are words of the syntax rather than values.
 _WORDS = ("unit", "zone", "kind")
 
@@ -178,9 +176,8 @@ def _function(converter: Converter, node: exp.Func, place: Place, span: Span) ->
     shell = type(node)(**{key: stand_in(value) for key, value in node.args.items()})
     template = templates.template_of(shell, converter.scope, len(operands), span)
     name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
-    is_deterministic = not isinstance(node, _NOT_DETERMINISTIC) and name not in _NOT_DETERMINISTIC_NAMES
     return Call(
-        name, tuple(operands), template, is_deterministic, can_fail=can_fail(node, converter.types), span=span
+        name, tuple(operands), template, not is_volatile_call(node), can_fail=can_fail(node, converter.types), span=span
     )
 
 

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from sparkrex.analyze.place import Place
     from sparkrex.source import Span
 
+_VOLATILE = (exp.Rand, exp.Randn, exp.Uuid)
+_VOLATILE_NAMES = ("random", "gen_random_uuid")
+
+
+def is_volatile_call(node: exp.Expr) -> bool:
+    """Whether the function itself gives another value each time."""
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
+    return isinstance(node, _VOLATILE) or name in _VOLATILE_NAMES
+
 
 def convert_opaque(
     converter: Converter, node: exp.Expr, place: Place, span: Span, *, reads_relation: bool = False
@@ -42,8 +51,8 @@ def convert_opaque(
 
     operands, template = cut_operands(converter, node, place, span, is_operand)
     return Call(
-        node.key, operands, template, reads_relation=reads_relation, can_fail=can_whole_fail(node, converter.types),
-        span=span,
+        node.key, operands, template, not any(map(is_volatile_call, node.walk())), reads_relation,
+        can_fail=can_whole_fail(node, converter.types), span=span,
     )
 
 

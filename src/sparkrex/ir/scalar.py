@@ -157,7 +157,8 @@ class Aggregate(Scalar):
     """An aggregate over the match's rows mapped to `variables` (None: to any), in row order unless `order_by`.
 
     Arguments, filter and order refer to the aggregated row (`EACH_ROW`). `count(*)` and `count(v.*)` are
-    `function="count"` with no argument.
+    `function="count"` with no argument. `occurrence` tells apart equal aggregates of volatile expressions, which are
+    computed for each place they stand at.
     """
 
     function: str
@@ -168,6 +169,7 @@ class Aggregate(Scalar):
     is_distinct: bool = False
     filter: Expression | None = None
     order_by: tuple[SortItem, ...] = ()
+    occurrence: int = field(default=0, kw_only=True, repr=False)
 
     def __str__(self) -> str:
         names = "" if self.variables is None else " over " + "|".join(sorted(self.variables))
@@ -199,6 +201,11 @@ def walk(expression: Expression) -> Iterator[Expression]:
         node = pending.pop()
         yield node
         pending.extend(reversed(parts(node)))
+
+
+def is_volatile(expression: Expression) -> bool:
+    """Whether two evaluations over the same rows may differ."""
+    return any(not node.is_deterministic for node in walk(expression) if isinstance(node, Call))
 
 
 def references(expression: Expression) -> Iterator[ColumnAt | ClassifierAt]:

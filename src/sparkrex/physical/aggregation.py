@@ -1,9 +1,8 @@
 """Aggregates over found matches.
 
 Numbers, booleans and times go through a kernel, in row order: one walk over the matches for all aggregates of a column.
-Everything else, and every aggregate that only the host knows, is one query of the host over the mapped rows: grouped by
-match for final values, a window for running ones. DISTINCT is a filter to the first occurrence, which is right for
-running values too.
+Lists of final values are cut from the rows (`list_aggregation`). Everything else, and every aggregate that only the
+host knows, is one query of the host over the mapped rows (`host_aggregation`).
 """
 
 from __future__ import annotations
@@ -19,10 +18,13 @@ from sparkrex.columns.keys import read_only
 from sparkrex.columns.values import kind_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
-from sparkrex.ir.scalar import EACH_ROW, Aggregate, ColumnAt, Expression, Literal
+from sparkrex.ir.scalar import EACH_ROW, Aggregate, ColumnAt, Expression
 from sparkrex.kernels.accumulate import LEAST, MOST, SQUARE, SUM, accumulate
 from sparkrex.kernels.lazy import kernel_for
+from sparkrex.physical.host_aggregation import aggregate_by_host
 from sparkrex.physical.labels import selecting
+from sparkrex.physical.list_aggregation import aggregate_lists
+from sparkrex.physical.row_projection import RowProjection
 from sparkrex.threads import spread
 
 if TYPE_CHECKING:
@@ -31,13 +33,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.physical.reading import MatchReader
+    from sparkrex.physical.row_projection import Projected
 
 _ACCUMULATED = {
     "count": None, "count_if": SUM, "sum": SUM, "avg": SUM, "min": LEAST, "bool_and": LEAST, "max": MOST,
     "bool_or": MOST, "var_samp": SQUARE, "var_pop": SQUARE, "stddev_samp": SQUARE, "stddev_pop": SQUARE,
 }
 """What an aggregate that the kernel computes needs besides the number of values."""
-_COUNTS = ("count", "count_if")
 _REALS = ("avg", "var_samp", "var_pop", "stddev_samp", "stddev_pop")
 
 _NONE = np.zeros(0, np.int64)
@@ -48,20 +50,25 @@ def aggregate_together(
 ) -> dict[Aggregate, pa.ChunkedArray]:
     """Aggregates per match if final, else per mapped row."""
     columns: dict[str | None, list[Aggregate]] = {}
-    computed: dict[tuple[object, object], list[Aggregate]] = {}
-    results: dict[Aggregate, pa.ChunkedArray] = {}
+    computed: list[Aggregate] = []
+    by_host: list[Aggregate] = []
     for node in nodes:
         if node.function not in _ACCUMULATED or node.is_distinct or len(node.arguments) > 1:
-            results[node] = _by_host(reader, node, is_final)
+            by_host.append(node)
         elif node.filter is None and all(map(_is_column, node.arguments)):
             columns.setdefault(_column_of(reader, node), []).append(node)
         else:
-            computed.setdefault((node.variables, node.filter), []).append(node)
+            computed.append(node)
+    projection = RowProjection(reader)
+    results: dict[Aggregate, pa.ChunkedArray] = {}
     for column, group in columns.items():
-        results.update(_over_column(reader, column, group, is_final))
-    for group in computed.values():
-        results.update(_over_computed(reader, group, is_final))
-    return results
+        results |= _over_column(reader, column, group, is_final, by_host)
+    projection.prepare([*by_host, *computed])
+    results |= _over_computed(projection, computed, is_final, by_host)
+    if is_final:
+        results |= aggregate_lists(projection, by_host)
+    asked = [node for node in by_host if node not in results]
+    return results | aggregate_by_host(projection, asked, is_final=is_final)
 
 
 def _is_column(argument: Expression) -> bool:
@@ -95,18 +102,18 @@ class _Values(NamedTuple):
 
 
 def _over_column(
-    reader: MatchReader, column: str | None, nodes: list[Aggregate], is_final: bool
+    reader: MatchReader, column: str | None, nodes: list[Aggregate], is_final: bool, by_host: list[Aggregate]
 ) -> dict[Aggregate, pa.ChunkedArray]:
-    """Aggregates of one column, or counts of rows if there is none."""
+    """Aggregates of one column, or counts of rows if there is none; what the kernel cannot compute joins `by_host`."""
     matches = reader.matches
     nothing = _Values(matches.start, _NONE, _NONE, _NONE.view(np.uint8), 0, _NONE.view(np.bool_))
     if column is None:
         return _by_kernel(reader, nodes, None, nothing, is_final)
     values = reader.table.column(column)
     fitting = [node for node in nodes if _fits(node, values.type, reader.dialect)]
-    results = {node: _by_host(reader, node, is_final) for node in nodes if node not in fitting}
+    by_host += [node for node in nodes if node not in fitting]
     if not fitting:
-        return results
+        return {}
     if column in reader.arrangement.kept and _is_ready(values):
         # Rows of a match lie together there.
         first, order = matches.start, None
@@ -119,25 +126,32 @@ def _over_column(
         first, order = matches.label_offsets[:-1], None
         array = plain(take_or_null(values, reader.input_rows(reader.row_position)))
     held = nothing._replace(first=first, order=_NONE if order is None else order)
-    return results | _by_kernel(reader, fitting, array, held, is_final)
+    return _by_kernel(reader, fitting, array, held, is_final)
 
 
-def _over_computed(reader: MatchReader, nodes: list[Aggregate], is_final: bool) -> dict[Aggregate, pa.ChunkedArray]:
-    """Aggregates of expressions over one set of rows. The expressions are evaluated for these rows only."""
-    takes_part = _takes_part(reader, nodes[0])
-    rows = np.flatnonzero(takes_part)
-    arguments = list(dict.fromkeys(argument for node in nodes for argument in node.arguments))
-    arrays = dict(zip(arguments, reader.each_row(arguments, rows) if arguments else [], strict=True))
-    # The value of a mapped row is found at its place among the rows that take part.
-    held = _Values(
-        reader.matches.label_offsets[:-1], np.cumsum(takes_part) - 1, _NONE, _NONE.view(np.uint8), 0, takes_part
-    )
+def _over_computed(
+    projection: RowProjection, nodes: list[Aggregate], is_final: bool, by_host: list[Aggregate]
+) -> dict[Aggregate, pa.ChunkedArray]:
+    """Aggregates of expressions; what the kernel cannot compute joins `by_host`."""
+    reader = projection.reader
+    groups: dict[tuple[int, int], list[Aggregate]] = {}
+    inputs: dict[tuple[int, int], tuple[NDArray[np.bool_], Projected | None]] = {}
+    for node in nodes:
+        rows = projection.row_set(node)
+        mask = projection.mask(rows)
+        projected = projection.projected(node.arguments[0], rows) if node.arguments else None
+        key = (id(mask), id(projected))
+        groups.setdefault(key, []).append(node)
+        inputs[key] = mask, projected
     results: dict[Aggregate, pa.ChunkedArray] = {}
-    for argument in {node.arguments: None for node in nodes}:
-        group = [node for node in nodes if node.arguments == argument]
-        array = plain(arrays[argument[0]]) if argument else None
+    for key, group in groups.items():
+        takes_part, projected = inputs[key]
+        array = None if projected is None else plain(projected.values)
         fitting = [node for node in group if array is None or _fits(node, array.type, reader.dialect)]
-        results |= {node: _by_host(reader, node, is_final) for node in group if node not in fitting}
+        by_host += [node for node in group if node not in fitting]
+        # The value of a mapped row is found at its place among the rows that were evaluated.
+        place = _NONE if projected is None else projected.place
+        held = _Values(reader.matches.label_offsets[:-1], place, _NONE, _NONE.view(np.uint8), 0, takes_part)
         if fitting:
             results |= _by_kernel(reader, fitting, array, held, is_final)
     return results
@@ -147,18 +161,6 @@ def _members(reader: MatchReader, node: Aggregate) -> NDArray[np.bool_] | None:
     """Per label, whether the aggregate is over rows with that label; None if it is over all rows."""
     variables = selecting(node.variables, reader.variables)
     return None if variables is None else reader.is_member(variables)
-
-
-def _takes_part(reader: MatchReader, node: Aggregate) -> NDArray[np.bool_]:
-    """Per mapped row, whether it is one of the aggregate's rows."""
-    is_member = _members(reader, node)
-    takes_part = np.ones(reader.matches.n_mapped, np.bool_) if is_member is None else is_member[reader.matches.labels]
-    if node.filter is not None:
-        rows = np.flatnonzero(takes_part)
-        (condition,) = reader.each_row([node.filter], rows)
-        holds = plain(condition.cast(pa.bool_())).fill_null(False).to_numpy(zero_copy_only=False)
-        takes_part[rows[~holds]] = False
-    return takes_part
 
 
 def _is_ready(values: pa.ChunkedArray) -> bool:
@@ -287,110 +289,3 @@ def _fits(node: Aggregate, type_: pa.DataType, dialect: str) -> bool:
             return name == "float" or (name == "int" and dialect != "duckdb")
         case _:
             return name in ("int", "float")
-
-
-def _by_host(reader: MatchReader, node: Aggregate, is_final: bool) -> pa.ChunkedArray:
-    takes_part = _takes_part(reader, node)
-    arguments = [argument for argument in node.arguments if not isinstance(argument, Literal)]
-    order = [item.expression for item in node.order_by]
-    rows = np.flatnonzero(takes_part) if is_final else np.arange(len(takes_part))
-    columns = reader.each_row([*arguments, *order], rows) if arguments or order else []
-    names = {id(expression): f"a{number}" for number, expression in enumerate([*arguments, *order])}
-    table = pa.table(
-        {
-            "m": reader.row_match[rows],
-            "i": rows,
-            "t": takes_part[rows],
-            **{f"a{number}": column for number, column in enumerate(columns)},
-        }
-    )
-    call = _host_call(node, names)
-    source = "rex_rows"
-    condition = "t"
-    if node.is_distinct and arguments:
-        keys = ", ".join(names[id(argument)] for argument in arguments)
-        source = f"(SELECT *, row_number() OVER (PARTITION BY m, t, {keys} ORDER BY i) = 1 AS d FROM rex_rows)"
-        condition = "t AND d"
-    if is_final:
-        sql = f"SELECT m AS k, {call.format(filter=condition, over='')} AS v FROM {source} GROUP BY m"
-        n_results = len(reader.matches)
-    else:
-        over = " OVER (PARTITION BY m ORDER BY i ROWS UNBOUNDED PRECEDING)"
-        sql = f"SELECT i AS k, {call.format(filter=condition, over=over)} AS v FROM {source}"
-        n_results = len(takes_part)
-    result = reader.evaluator.query(sql, table, node.span)
-    place = np.full(n_results, -1)
-    place[result.column("k").to_numpy()] = np.arange(len(result))
-    values = take_or_null(result.column("v"), place)
-    if node.function == "map_agg":
-        values = _maps(values)
-    if node.function in _COUNTS:
-        values = values.fill_null(0)
-    if node.function == "sum" and reader.dialect != "duckdb" and pa.types.is_decimal(values.type) and (
-        values.type.precision == 38 and values.type.scale == 0
-    ):
-        values = _to_bigint(values, node)
-    return values
-
-
-def _to_bigint(values: pa.ChunkedArray, node: Aggregate) -> pa.ChunkedArray:
-    try:
-        return values.cast(pa.int64())
-    except pa.ArrowInvalid:
-        raise ExecutionError("REX405", f"{node.function} is out of the range of BIGINT", None, node.span) from None
-
-
-def _host_call(node: Aggregate, names: dict[int, str]) -> str:
-    """The aggregate as host SQL with `{filter}` and `{over}` left open. Ties go to the earlier row."""
-
-    def text(expression: Expression) -> str:
-        if isinstance(expression, Literal):
-            from sparkrex.ir.render import render_literal
-
-            return render_literal(expression.value)
-        return names[id(expression)]
-
-    arguments = [text(argument) for argument in node.arguments]
-    order = [
-        f"{text(item.expression)} {'DESC' if item.is_descending else 'ASC'} "
-        f"NULLS {'FIRST' if item.nulls_first else 'LAST'}"
-        for item in node.order_by
-    ]
-    by = ", ".join([*order, "i"])
-    match node.function:
-        case "min_by" | "max_by":
-            direction = "ASC" if node.function == "min_by" else "DESC"
-            key = arguments[1]
-            listed = (
-                f"(list({arguments[0]} ORDER BY {key} {direction}, i) "
-                f"FILTER (WHERE {{filter}} AND {key} IS NOT NULL){{over}})"
-            )
-            return f"{listed}[1:{arguments[2]}]" if len(arguments) == 3 else f"{listed}[1]"
-        case "map_agg":
-            entry = f"struct_pack(k := {arguments[0]}, v := {arguments[1]})"
-            return f"list({entry} ORDER BY {by}) FILTER (WHERE {{filter}} AND {arguments[0]} IS NOT NULL){{over}}"
-        case "array_agg":
-            return f"list({arguments[0]} ORDER BY {by}) FILTER (WHERE {{filter}}){{over}}"
-        case "string_agg":
-            separator = arguments[1] if len(arguments) > 1 else "','"
-            value = f"CAST({arguments[0]} AS VARCHAR)"
-            return f"string_agg({value}, {separator} ORDER BY {by}) FILTER (WHERE {{filter}}){{over}}"
-        case _:
-            call = node.template.format(*arguments)
-            return call.replace("{", "{{").replace("}", "}}") + " FILTER (WHERE {filter}){over}"
-
-
-def _maps(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Lists of entries as maps; of equal keys the first entry stays."""
-    entry = values.type.value_type
-    type_ = pa.map_(entry.field("k").type, entry.field("v").type)
-    rows: list[list[tuple[object, object]] | None] = []
-    for entries in values.to_pylist():
-        if entries is None:
-            rows.append(None)
-            continue
-        kept: dict[object, object] = {}
-        for item in entries:
-            kept.setdefault(item["k"], item["v"])
-        rows.append(list(kept.items()))
-    return pa.chunked_array([pa.array(rows, type_)])

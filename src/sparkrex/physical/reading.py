@@ -17,11 +17,12 @@ import pyarrow as pa
 from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.wrap import wrap, wrap_strings
 from sparkrex.ir.render import Leaf, leaves, reads_relation, render
-from sparkrex.ir.scalar import Aggregate, ClassifierAt, ColumnAt, End, Expression, MatchNumber, Semantics, Target
+from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, ColumnAt, End, Expression, MatchNumber, Semantics, Target
 from sparkrex.kernels.lazy import kernel_for
 from sparkrex.kernels.navigate import find_final, find_running, shift_inside, unfold
 from sparkrex.physical.aggregation import aggregate_together
 from sparkrex.physical.labels import selecting
+from sparkrex.physical.list_aggregation import fill_with_empty
 from sparkrex.threads import in_parallel, ranges, spread
 
 if TYPE_CHECKING:
@@ -129,6 +130,11 @@ class MatchReader:
         self._prepare(wanted, views)
         columns = in_parallel([partial(self.leaf, leaf, views) for leaf in wanted], self.threads, len(views))
         values: dict[Expression, pa.ChunkedArray] = dict(zip(wanted, columns, strict=True))
+        for expression in expressions:
+            if isinstance(expression, Call) and expression.function == "or_empty":
+                operand = values.get(expression.operands[0])
+                if operand is not None and pa.types.is_list(operand.type):
+                    values[expression] = fill_with_empty(operand)
         computed = [
             (number, expression) for number, expression in enumerate(expressions) if expression not in values
         ]
