@@ -488,6 +488,17 @@ WINDOW w AS (ORDER BY ts
         aggregate=Luck,
     ),
     Example(
+        "REX414",
+        "In memory, intervals and differences of times are computed in microseconds. A time in nanoseconds that is not "
+        "a whole number of them would be rounded, so it is refused; comparing and reading such times is exact.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A B)
+  DEFINE B AS ts - PREV(ts) < INTERVAL '1' SECOND)""",
+        ticks=pa.table({"ts": pa.array([1, 2], pa.int64()).view(pa.timestamp("ns", "UTC"))}),
+        where="With two times of one and two nanoseconds after 1970:",
+    ),
+    Example(
         "REX901",
         "A fault of SparkRex itself, never yours. Please report it with the query.",
         "",

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sparkrex.analyze.current_row import name_current_row
 from sparkrex.analyze.expressions import Converter
+from sparkrex.analyze.nanoseconds import keep_nanoseconds
 from sparkrex.analyze.sub_clauses import (
     check_names,
     check_output,
@@ -144,8 +145,8 @@ def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Exp
     bound = Converter(scope, clause.within, in_define=True, row_only="WITHIN").convert()
     assert key is not None and isinstance(key.expression, ColumnAt)  # checked above
     first = ColumnAt(Target(end=End.FIRST), key.expression.column, span=span)
-    limit = Call("add", (first, bound), "({0} + {1})", span=span)
-    return Call("lt", (key.expression, limit), "({0} < {1})", span=span)
+    limit = keep_nanoseconds(Call("add", (first, bound), "({0} + {1})", span=span), scope)
+    return keep_nanoseconds(Call("lt", (key.expression, limit), "({0} < {1})", span=span), scope)
 
 
 def _check_row_mode(clause: Clause, scope: Scope) -> None:

@@ -15,6 +15,7 @@ from sqlglot import exp
 from sparkrex.analyze.aggregate_names import is_aggregate
 from sparkrex.analyze.aggregates import convert_aggregate
 from sparkrex.analyze.calls import convert_call, convert_connector
+from sparkrex.analyze.nanoseconds import keep_nanoseconds
 from sparkrex.analyze.navigation import convert_row_pattern_function
 from sparkrex.analyze.opaque import convert_subquery, convert_window
 from sparkrex.analyze.place import Place
@@ -82,7 +83,7 @@ class Converter:
                 return convert_window(self, node, place)
         if not place.in_relation and is_aggregate(node, self.scope):
             return convert_aggregate(self, node, place)
-        return convert_call(self, node, place)
+        return keep_nanoseconds(convert_call(self, node, place), self.scope)
 
     def span(self, node: exp.Expr) -> Span:
         """Where the node stands."""

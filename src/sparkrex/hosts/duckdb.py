@@ -20,6 +20,7 @@ from sqlglot.errors import UnsupportedError as SqlglotUnsupported
 
 from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError, UnsupportedError, nearest
 from sparkrex.hosts.duckdb_types import arrow_column_type
+from sparkrex.ir.guards import FINER_THAN_MICROSECONDS
 from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
@@ -194,6 +195,11 @@ class DuckDbHost:
                 "REX213", f"function {name} does not exist", self.source, self._find(name, span),
                 hint="the in-memory host is DuckDB; its functions are available",
             )
+        if FINER_THAN_MICROSECONDS in text:
+            return ExecutionError(
+                "REX414", "a time has nanoseconds, and this is computed in microseconds", self.source,
+                span or self._whole(), hint="round it in the input, for example CAST(ts AS TIMESTAMP)",
+            )
         if isinstance(error, duckdb.ParserException):
             near = re.search(r'syntax error at or near "([^"]+)"', text)
             place = self._find_once(near.group(1)) if near and span is None else None
@@ -272,7 +278,7 @@ def _short(message: str) -> str:
 
 def _type(text: str) -> exp.DataType:
     if text == "TIMESTAMPTZ_NS":  # of no name that sqlglot knows
-        text = "TIMESTAMPTZ"
+        text = "TIMESTAMPTZ(9)"
     try:
         return exp.DataType.build(text, dialect="duckdb")
     except SqlglotError:

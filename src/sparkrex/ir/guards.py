@@ -12,6 +12,9 @@ from sparkrex.ir.scalar import Call, walk
 if TYPE_CHECKING:
     from sparkrex.ir.scalar import Expression
 
+FINER_THAN_MICROSECONDS = "rex: finer than microseconds"
+"""The host's error, by its text, where a time in nanoseconds cannot be computed with."""
+
 # Functions that never fail, whatever their operands. Sums and products may leave their type's range; what takes dates
 # and times may be given a string that is none, so there the types decide (`analyze.failing`).
 _SAFE = {

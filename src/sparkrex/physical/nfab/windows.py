@@ -37,6 +37,8 @@ class Times:
 
     def __init__(self, query: EventQuery, frame: Columns, threads: int) -> None:
         values = plain(frame.table.column(order_columns(query)[0]))
+        if pa.types.is_date64(values.type):
+            values = values.cast(pa.date32())
         self.offsets = frame.offsets
         self.window = query.window
         self.values: NDArray[Any] = put_in_order(_numbers(values), frame.order, threads)

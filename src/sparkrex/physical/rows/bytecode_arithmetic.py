@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sparkrex.physical.rows.bytecode import Bytecode, Operand
 
 _TO_FLOAT = m.EQ_F - m.EQ_I
+_MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
 def wider(left: Kind, right: Kind) -> Kind:
@@ -28,6 +29,9 @@ def wider(left: Kind, right: Kind) -> Kind:
             return FLOAT
         scales = [int(kind.detail or 0) for kind in (left, right) if kind.name == "decimal"]
         return Kind("decimal", max(scales))
+    time = _in_microseconds(left)
+    if time is not None and time == _in_microseconds(right):
+        return time
     raise CannotCompileError(f"{left.name} with {right.name}")
 
 
@@ -46,7 +50,18 @@ def converted(out: Bytecode, operand: Operand, kind: Kind) -> Operand:
         from_scale = int(operand.kind.detail or 0) if operand.kind.name == "decimal" else 0
         factor = out.constant(10 ** (int(kind.detail or 0) - from_scale), INT)
         return out.result(m.MUL_I, kind, operand, factor)
+    if _in_microseconds(operand.kind) == kind:
+        unit = str(operand.kind.detail).split()[0]
+        return out.result(m.MUL_I, kind, operand, out.constant(_MICROSECONDS[unit], INT))
     raise CannotCompileError(f"{operand.kind.name} with {kind.name}")
+
+
+def _in_microseconds(kind: Kind) -> Kind | None:
+    """The kind of a time of a coarser unit in microseconds, which intervals count; None for anything else."""
+    unit, _, zone = str(kind.detail).partition(" ")
+    if kind.name != "timestamp" or unit not in _MICROSECONDS:
+        return None
+    return Kind("timestamp", f"us {zone}".rstrip())
 
 
 def _aligned(out: Bytecode, left: Operand, right: Operand) -> tuple[Operand, Operand]:
@@ -73,11 +88,14 @@ def arithmetic(out: Bytecode, node: Call, operands: list[Operand]) -> Operand:
         raise CannotCompileError("arithmetic with NULL")
     if names <= {"int", "float", "decimal"}:
         return _number_arithmetic(out, node, left, right)
-    if left.kind.name in ("timestamp", "interval") and right.kind == INTERVAL and name in ("add", "subtract"):
-        return out.result(m.ADD_I if name == "add" else m.SUB_I, left.kind, left, right)
-    is_difference = left.kind.name == "timestamp" and left.kind == right.kind and name == "subtract"
-    if is_difference and "us" in str(left.kind.detail):
-        return out.result(m.SUB_I, INTERVAL, left, right)
+    # Intervals count microseconds, and where there are time zones a day is not always 24 hours.
+    time = _in_microseconds(left.kind)
+    is_movable = left.kind == INTERVAL or time == Kind("timestamp", "us")
+    if is_movable and right.kind == INTERVAL and name in ("add", "subtract"):
+        moved = left if time is None else converted(out, left, time)
+        return out.result(m.ADD_I if name == "add" else m.SUB_I, moved.kind, moved, right)
+    if time is not None and time == _in_microseconds(right.kind) and name == "subtract":
+        return out.result(m.SUB_I, INTERVAL, converted(out, left, time), converted(out, right, time))
     if left.kind == right.kind == Kind("date") and name == "subtract":
         days = out.result(m.SUB_I, INT, left, right)
         if "to_days" not in node.template:

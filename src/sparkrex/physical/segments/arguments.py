@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from sparkrex.aggregates.registry import find, is_of_segments
 from sparkrex.columns.values import floats_of, ints_of, kind_of, nulls_of, plain
-from sparkrex.errors import AnalysisError
+from sparkrex.errors import AnalysisError, ExecutionError
 from sparkrex.ir.render import render
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Target, aggregates, references
 from sparkrex.physical.row_values import row_values
@@ -128,12 +128,22 @@ def has_exact_differences(type_: pa.DataType) -> bool:
     return kind is not None and kind.name in ("int", "float", "date", "timestamp", "time")
 
 
+def _microseconds(times: pa.Array) -> pa.Array:
+    try:
+        return times.cast(pa.timestamp("us", times.type.tz))
+    except pa.ArrowInvalid as error:
+        raise ExecutionError(
+            "REX414", "a time has nanoseconds, and this is computed in microseconds", None, None,
+            hint="round it in the input, for example CAST(ts AS TIMESTAMP)",
+        ) from error
+
+
 def number_column(values: pa.ChunkedArray) -> Column:
     """A column as numbers, times in microseconds; of one that holds none, only what is NULL."""
     array = plain(values)
     nulls = nulls_of(array) if array.null_count else None
     if pa.types.is_timestamp(array.type):
-        array = array.cast(pa.timestamp("us", array.type.tz), safe=False)  # windows are in microseconds
+        array = _microseconds(array)  # windows are in microseconds
     elif pa.types.is_time(array.type):
         array = array.cast(pa.time64("us"), safe=False)
     kind = kind_of(array.type)
