@@ -53,7 +53,9 @@ TABLE: dict[str, Allowed] = {
     # From trees to matches. Kernels know arrays only; columns stand between Arrow and kernels; matchers ask a host by
     # its protocol. The planner chooses among matchers, so it knows them and they do not know it.
     "kernels": allow(packages="numpy numba"),
-    "columns": allow(*FOUNDATION, "kernels", packages="numpy pyarrow"),
+    "columns": allow(*FOUNDATION, "kernels", "columns/paths", packages="numpy pyarrow"),
+    # Files behind URIs; fsspec is used if it is there.
+    "columns/paths": allow(*FOUNDATION, packages="pyarrow fsspec"),
     # Aggregates over segments know arrays, not patterns or plans.
     "aggregates": allow(*FOUNDATION, "kernels", packages="numpy"),
     "planner/segments/logical": allow("ir"),
@@ -99,10 +101,12 @@ TABLE: dict[str, Allowed] = {
     # Queries that call every kernel.
     "warmup": allow("api", "config", "errors", packages="numpy numba pyarrow"),
     # Presentation: the public names only. Two files open the Spark session that the command
-    # line asks for and write with it, one measures what the planner of segment searches goes by.
-    "cli": allow(PACKAGE, "cli/session", "cli/spark_output", "cli/profile", "warmup", packages="pyarrow"),
+    # line asks for and write with it, one opens tables as the engine does, one measures what the planner of segment
+    # searches goes by.
+    "cli": allow(PACKAGE, "cli/files", "cli/session", "cli/spark_output", "cli/profile", "warmup", packages="pyarrow"),
+    "cli/files": allow(PACKAGE, "cli", "columns/paths", packages="pyarrow"),
     "cli/profile": allow("cli", "planner/segments"),
-    "cli/session": allow("cli", packages="pyspark"),
+    "cli/session": allow("cli", "cli/files", packages="pyspark"),
     "cli/spark_output": allow("cli", packages="pyspark"),
 }
 

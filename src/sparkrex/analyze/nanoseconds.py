@@ -2,7 +2,7 @@
 
 DuckDB rounds a time in nanoseconds when it adds an interval or takes a difference, silently, and for times with a zone
 it has neither. Comparing, choosing (COALESCE, CASE, LEAST) and reading them is exact. So such a time is handed to any
-other function in whole microseconds, and the host raises an error where it has none: an answer is exact or there is none.
+other function in whole microseconds, and the host raises an error where it has none: answers are exact or refused.
 """
 
 from __future__ import annotations

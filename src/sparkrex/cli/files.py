@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import glob
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,16 +63,13 @@ def open_table(table: TableFile) -> Any:
     import pyarrow.dataset as ds
     from pyarrow import csv
 
-    paths: Any = table.path
-    if glob.has_magic(paths):
-        paths = sorted(glob.glob(paths))  # noqa: PTH207  the pattern may be absolute, which Path.glob refuses
-    if not paths or (isinstance(paths, str) and not Path(paths).exists()):
-        raise rex.ExecutionError("REX407", f"table {table.name}: there is no file {table.path}", None, None)
+    from sparkrex.columns.paths import open_dataset
+
     kind: Any = table.format
     if kind == "tsv":
         kind = ds.CsvFileFormat(parse_options=csv.ParseOptions(delimiter="\t"))
     try:
-        opened = ds.dataset(paths, format=kind)
+        opened = open_dataset(table.name, table.path, kind)
         return opened if table.format == "parquet" else opened.to_table()
     except (pa.ArrowException, OSError) as error:
         raise rex.ExecutionError(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
+from sparkrex.columns.paths import open_dataset
 from sparkrex.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -53,32 +53,32 @@ def _library(value: object) -> str:
 
 
 def _open_path(name: str, path: str) -> ArrowInput:
-    import pyarrow.dataset as ds
-
-    files: Any = path
-    if any(letter in path for letter in "*?["):
-        files = sorted(glob.glob(path))  # noqa: PTH207  the pattern may be absolute, which Path.glob refuses
-    if not files or (isinstance(files, str) and not Path(files).exists()):
-        raise ExecutionError("REX407", f"table {name}: there is no file {path}", None, None)
-    suffix = Path(path).suffix.lower()
+    suffix = Path(path.rstrip("/")).suffix.lower()
     try:
         if suffix in (".csv", ".tsv"):
-            return _read_csv(files if isinstance(files, list) else [files], "\t" if suffix == ".tsv" else ",")
-        return ds.dataset(files, format="parquet")
-    except (pa.ArrowInvalid, OSError) as error:
+            return _read_csv(name, path, "\t" if suffix == ".tsv" else ",")
+        return open_dataset(name, path, "parquet")
+    except (pa.ArrowException, OSError) as error:
         raise ExecutionError(
             "REX407", f"table {name}: {path} cannot be read", None, None, notes=(str(error).split("\n")[0],),
             hint="Parquet and CSV files are read",
         ) from error
 
 
-def _read_csv(files: list[str], delimiter: str) -> pa.Table:
+def _read_csv(name: str, path: str, delimiter: str) -> pa.Table:
+    """All files with their columns brought together: types are inferred from each file by itself."""
+    import pyarrow.dataset as ds
     from pyarrow import csv
 
     options = csv.ParseOptions(delimiter=delimiter)
-    return pa.concat_tables(
-        [csv.read_csv(file, parse_options=options) for file in files], promote_options="permissive"
-    )
+    opened = open_dataset(name, path, ds.CsvFileFormat(parse_options=options))
+    if len(opened.files) == 1 or (opened.partitioning is not None and len(opened.partitioning.schema)):
+        return opened.to_table()
+    tables = []
+    for file in opened.files:
+        with opened.filesystem.open_input_stream(file) as stream:
+            tables.append(csv.read_csv(stream, parse_options=options))
+    return pa.concat_tables(tables, promote_options="permissive")
 
 
 def read_columns(source: ArrowInput, columns: list[str]) -> pa.Table:

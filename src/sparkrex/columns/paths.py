@@ -1,0 +1,142 @@
+"""Paths of tables as Arrow datasets: a file, a glob, a folder (Hive-partitioned or not), here or behind a URI.
+
+`file:` is this machine. For other schemes Arrow's own file systems are asked first (s3, gs, hdfs, abfs), then fsspec,
+which knows https and whatever else is installed for it; who knows neither is told what is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+
+from sparkrex.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
+    from pyarrow.fs import FileSystem
+
+_MAGIC = re.compile(r"[*?\[]")
+_NEEDS = {"http": "fsspec aiohttp", "https": "fsspec aiohttp", "s3": "s3fs", "gs": "gcsfs", "hdfs": "fsspec"}
+_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+def open_dataset(name: str, path: str, kind: Any) -> Dataset:
+    """The files of a path as one dataset; a Hive-partitioned folder has its partition columns. Arrow's errors pass."""
+    import pyarrow.dataset as ds
+    from pyarrow import fs
+
+    system, place = find_file_system(name, path)
+    if _MAGIC.search(place):
+        files = _glob(system, place)
+        if not files:
+            raise _missing(name, path)
+        return ds.dataset(files, format=kind, filesystem=system)
+    info = system.get_file_info(place)
+    if info.type is fs.FileType.NotFound:
+        raise _missing(name, path)
+    if info.type is fs.FileType.File:
+        return ds.dataset(place, format=kind, filesystem=system)
+    partitioning = _find_partitioning(system, place)
+    return ds.dataset(place, format=kind, filesystem=system, partitioning=partitioning, partition_base_dir=place)
+
+
+def find_file_system(name: str, path: str) -> tuple[FileSystem, str]:
+    """The file system that a path belongs to, and the path there."""
+    from pyarrow import fs
+
+    if path.startswith("file:"):
+        return fs.LocalFileSystem(), unquote(urlsplit(path).path)
+    if "://" not in path:
+        return fs.LocalFileSystem(), str(Path(path).absolute()) if path else path
+    magic = _MAGIC.search(path)
+    # A URI has no place for a glob, so only what is before it is asked about.
+    known = path if magic is None else path[: magic.start()].rpartition("/")[0]
+    try:
+        system, place = fs.FileSystem.from_uri(known)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        system, place = _by_fsspec(name, known, error)
+    return system, place + path[len(known) :]
+
+
+def _by_fsspec(name: str, path: str, refusal: Exception) -> tuple[FileSystem, str]:
+    from pyarrow import fs
+
+    scheme = urlsplit(path).scheme
+    reason = f"Arrow: {str(refusal).splitlines()[0]}"
+    try:
+        import fsspec
+
+        system, place = fsspec.core.url_to_fs(path)
+    except (ImportError, ValueError, OSError) as error:
+        needed = _NEEDS.get(scheme)
+        raise ExecutionError(
+            "REX407", f"table {name}: {scheme}:// paths cannot be opened here", None, None,
+            notes=(reason, f"fsspec: {error}"),
+            hint=(f"pip install {needed}, or " if needed else "") + "read the table yourself and pass it as Arrow",
+        ) from error
+    return fs.PyFileSystem(fs.FSSpecHandler(system)), place
+
+
+def _missing(name: str, path: str) -> ExecutionError:
+    return ExecutionError("REX407", f"table {name}: there is no file {path}", None, None)
+
+
+def _glob(system: FileSystem, pattern: str) -> list[str]:
+    """Files that a pattern means, sorted; `**` stands for any folders, and hidden names are not meant by `*`."""
+    from pyarrow import fs
+
+    parts = PurePosixPath(pattern).parts
+    n_fixed = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
+    base = str(PurePosixPath(*parts[:n_fixed])) if n_fixed else "."
+    is_deep = len(parts) - n_fixed > 1
+    selector = fs.FileSelector(base, allow_not_found=True, recursive=is_deep)
+    found = [info.path for info in system.get_file_info(selector) if info.type is fs.FileType.File]
+    return sorted(path for path in found if _fits(PurePosixPath(path).parts, parts))
+
+
+def _fits(path: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    if not pattern or not path:
+        return not pattern and not path
+    if pattern[0] == "**":
+        return _fits(path, pattern[1:]) or (not path[0].startswith(".") and _fits(path[1:], pattern))
+    is_hidden = path[0].startswith(".") and not pattern[0].startswith(".")
+    return not is_hidden and fnmatchcase(path[0], pattern[0]) and _fits(path[1:], pattern[1:])
+
+
+def _find_partitioning(system: FileSystem, folder: str) -> Any:
+    """Hive partitioning with the types that Spark would infer for names; None if no folder is called `name=value`."""
+    import pyarrow.dataset as ds
+    from pyarrow import fs
+
+    values: dict[str, list[str]] = {}
+    for info in system.get_file_info(fs.FileSelector(folder, recursive=True)):
+        if info.type is not fs.FileType.Directory:
+            continue
+        name, equals, value = info.base_name.partition("=")
+        if equals and not name.startswith(("_", ".")):
+            values.setdefault(unquote(name), []).append(unquote(value))
+    if not values:
+        return None
+    types = pa.schema([pa.field(name, _value_type(found)) for name, found in values.items()])
+    return ds.partitioning(types, flavor="hive")
+
+
+def _value_type(values: list[str]) -> pa.DataType:
+    known = [value for value in values if value != _HIVE_NULL]
+    if all(re.fullmatch(r"[+-]?\d{1,18}", value) for value in known):
+        is_wide = any(not -(2**31) <= int(value) < 2**31 for value in known)
+        return pa.int64() if is_wide else pa.int32()
+    if all(re.fullmatch(r"\d{4}-\d{2}-\d{2}", value) for value in known):
+        try:
+            pa.array(known).cast(pa.date32())
+            return pa.date32()
+        except pa.ArrowInvalid:
+            return pa.string()
+    if all(re.fullmatch(r"[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?", value) for value in known):
+        return pa.float64()
+    return pa.string()
