@@ -245,11 +245,12 @@ def _analyze(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
         host_dialect=host.dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
         variables=(), unions={}, aggregate_names=AggregateNames(), table_columns=host.table_columns,
-        outer_names=relation.outer_names,
+        outer_names=relation.outer_names, schema=relation.input_schema,
     )
     if not isinstance(clause, Clause):
         return analyze_events(clause, scope, relation, query.event_options)
-    scope = replace(scope, variables=traverse.variables(clause.pattern))
+    variables = traverse.variables(clause.pattern)
+    scope = replace(scope, variables=variables, rules=scope.rules.spelling(variables))
     scope = replace(scope, unions=union_variables(clause, scope))
     if is_segment_clause(clause):
         from sparkrex.aggregates.registry import user_defined

@@ -84,12 +84,14 @@ def _resolved(
     if variables is not None and converter.row_only:
         variable = _folded(names[0], scope)
         raise converter.error("REX207", f"{converter.row_only} cannot refer to pattern variable {variable}", span)
-    if variables is not None or scope.is_alias(texts[0]):
-        return variables, scope.column(texts[1], converter.span(names[1])), texts[2:]
-    column = scope.find_column(texts[0], span)
-    if column is None:
+    n_qualifiers = 1 if variables is not None else scope.count_qualifiers(texts)
+    if n_qualifiers:
+        column = scope.column(texts[n_qualifiers], converter.span(names[n_qualifiers]))
+        return variables, column, texts[n_qualifiers + 1 :]
+    found = scope.find_column(texts[0], span)
+    if found is None:
         _fail_unknown_qualifier(texts[0], scope, span)
-    return None, column, texts[1:]
+    return None, found, texts[1:]
 
 
 def _fail_unknown_qualifier(name: str, scope: Scope, span: Span) -> NoReturn:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlglot.dialects.dialect import NormalizationStrategy
+
 from sparkrex.errors import AnalysisError, nearest
 
 if TYPE_CHECKING:
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
 
     from sparkrex.languages.match_recognize.names import NameRules
     from sparkrex.source import Source, Span
+
+_WITHOUT_CASE = {
+    NormalizationStrategy.CASE_INSENSITIVE, NormalizationStrategy.CASE_INSENSITIVE_UPPERCASE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class Scope:
     lower case.
 
     Without `translates_all`, a function that the host does not have is left under a name that it will refuse, if it is
-    ever asked. `zero_gives_null` is Spark's division without ANSI mode.
+    ever asked. `schema` are the names before the alias where the input goes by its full name. `zero_gives_null` is Spark's division without ANSI mode.
     """
 
     source: Source
@@ -52,6 +58,7 @@ class Scope:
     outer_names: frozenset[str]
     translates_all: bool = True
     zero_gives_null: bool = False
+    schema: tuple[str, ...] = ()
 
     def variable_set(self, name: str) -> frozenset[str] | None:
         """The primary variables behind a variable or union variable, None if the name is neither."""
@@ -62,6 +69,13 @@ class Scope:
     def is_alias(self, name: str) -> bool:
         """Whether the name is the input's own."""
         return self.alias is not None and name.lower() == self.alias.lower()
+
+    def count_qualifiers(self, names: list[str]) -> int:
+        """How many of the first names are the input's own: `t.x` has one, `s.t.x` two if the input is `s.t`."""
+        path = [*(name.lower() for name in self.schema), *([] if self.alias is None else [self.alias.lower()])]
+        folded = [name.lower() for name in names]
+        fitting = (n for n in range(len(path), 0, -1) if folded[:n] == path[-n:] and len(names) > n)
+        return next(fitting, 0)
 
     def nulls_come_first(self, *, is_descending: bool) -> bool:
         """Where NULLs sort when the query does not say."""
@@ -74,14 +88,20 @@ class Scope:
                 return False
 
     def find_column(self, name: str, span: Span) -> InputColumn | None:
-        """The column of that name, matched without regard to case; an exact spelling wins."""
+        """The column of that name, matched without regard to case.
+
+        Where the dialect's quoted names have a case, an exact spelling wins; elsewhere x and X are one name.
+        """
         found = [column for column in self.columns if column.name.lower() == name.lower()]
         if len(found) > 1:
             exact = [column for column in found if column.name == name]
-            if len(exact) == 1:
+            if len(exact) == 1 and self.dialect.normalization_strategy not in _WITHOUT_CASE:
                 return exact[0]
             names = ", ".join(column.name for column in found)
-            raise AnalysisError("REX202", f"column {name} is ambiguous: {names}", self.source, span)
+            raise AnalysisError(
+                "REX202", f"column {name} is ambiguous: {names}", self.source, span,
+                hint="give one of them another name before the query reads them",
+            )
         return found[0] if found else None
 
     def column(self, name: str, span: Span) -> InputColumn:

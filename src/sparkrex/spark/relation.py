@@ -113,12 +113,13 @@ def _scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
         host_dialect=dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
         variables=(), unions={}, aggregate_names=AGGREGATE_NAMES,
-        table_columns=host.table_columns, outer_names=relation.outer_names,
+        table_columns=host.table_columns, outer_names=relation.outer_names, schema=relation.input_schema,
         translates_all=dialect == "spark", zero_gives_null=not host.is_ansi(),
     )
     if not isinstance(clause, Clause):
         return scope
-    scope = replace(scope, variables=traverse.variables(clause.pattern))
+    variables = traverse.variables(clause.pattern)
+    scope = replace(scope, variables=variables, rules=scope.rules.spelling(variables))
     return replace(scope, unions=union_variables(clause, scope))
 
 

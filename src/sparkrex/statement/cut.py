@@ -47,6 +47,7 @@ class Relation:
     columns_span: Span | None
     outer_names: frozenset[str]
     is_events: bool = False
+    input_schema: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ class _Cutter:
                 columns_span=alias.columns_span,
                 outer_names=outer_names(tokens, given.first, source),
                 is_events=word(tokens[keyword]) == "MATCH_EVENTS",
+                input_schema=given.schema,
             )
         )
         replacement = placeholder

@@ -7,7 +7,7 @@ function call, a subquery in parentheses or a relation cut out before, each with
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot.tokenizer_core import Token, TokenType
@@ -31,11 +31,15 @@ _NOT_AN_ALIAS = {
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What stands in front of MATCH_RECOGNIZE: its first token; its name if it is a plain table; its alias."""
+    """What stands in front of MATCH_RECOGNIZE: its first token; its name if it is a plain table; its alias.
+
+    Without an alias of its own, a table or table function goes by its name, and `schema` are the names before that.
+    """
 
     first: int
     table: str | None
     alias: str | None
+    schema: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +127,20 @@ def _input_ending_at(
         is_call = (
             called >= 0 and _is_name(tokens[called], source) and word(tokens[called]) not in _BEFORE_A_RELATION
         )
+        if is_call and alias is None:
+            return _named(tokens, called)
         return Input(_dotted_first(tokens, called) if is_call else opening, None, alias)
     if not _is_name(tokens[index], source) and tokens[index].token_type is not TokenType.STRING:
         return None
+    named_input = _named(tokens, index)
+    table = tokens[index].text if named_input.first == index else None
+    return replace(named_input, table=table) if alias is None else Input(named_input.first, table, alias)
+
+
+def _named(tokens: Sequence[Token], index: int) -> Input:
+    """The input whose dotted name ends at `index`."""
     first = _dotted_first(tokens, index)
-    table = tokens[index].text if first == index else None
-    return Input(first, table, alias or tokens[index].text)
+    return Input(first, None, tokens[index].text, tuple(token.text for token in tokens[first:index:2]))
 
 
 def _alias_in(replacement: str) -> str | None:

@@ -84,6 +84,9 @@ class _ClauseParser:
             raise ParseError("REX102", "PATTERN is missing", self.source, at, hint="PATTERN (A B+ C)")
         rows, rows_span = self._rows_per_match(parts.get("ROWS PER MATCH"))
         pattern_span = self._pattern_span(parts["PATTERN"])
+        # Quoted names first: they say how the variable is spelt, wherever in the pattern they stand.
+        quoted = [token.text for token in parts["PATTERN"].tokens if is_quoted(token, self.source)]
+        self.rules = self.rules.spelling(quoted)
         pattern = parse_pattern(self.source, pattern_span, self.rules)
         all_matches = self._all_matches(parts.get("ALL MATCHES"))
         definitions = parts.get("DEFINE")
@@ -152,6 +155,9 @@ class _ClauseParser:
         if index > 0 and word(tokens[index - 1]) in ("AS", ".", ","):
             return None
         words = [word(token) for token in tokens[index : index + 4]] + [""] * 4
+        before = [word(token) for token in tokens[max(0, index - 3) : index]]
+        if words[1] == "AS" or before[-2:] == ["SKIP", "TO"] or before in (["SKIP", "TO", "FIRST"], ["SKIP", "TO", "LAST"]):
+            return None  # a variable of that name
         if words[0] in ("PARTITION BY", "ORDER BY"):
             return words[0], 1
         if words[:2] in (["PARTITION", "BY"], ["ORDER", "BY"]):
@@ -167,10 +173,10 @@ class _ClauseParser:
             )
         if words[0] == "PATTERN" and words[1] == "(":
             return "PATTERN", 1
-        is_word_in_expression = words[1] in ("", ",", ".", ")", "(") and words[0] != "MEASURES"
+        is_word_in_expression = words[1] in ("", ",", ".", ")", "(", "=") and words[0] != "MEASURES"
         if words[0] == "MEASURES" and words[1] not in (",", ".", "=") and index + 1 < len(tokens):
             return words[0], 1
-        if words[0] == "WITHIN" and words[1] not in ("GROUP", ",", "."):
+        if words[0] == "WITHIN" and words[1] not in ("GROUP", ",", ".", "="):
             return words[0], 1
         if words[0] in ("SUBSET", "DEFINE") and (index + 1 >= len(tokens) or not is_word_in_expression or is_quoted(
             tokens[index + 1], self.source

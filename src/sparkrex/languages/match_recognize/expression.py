@@ -1,8 +1,9 @@
 """Scalar expressions: sqlglot's parser over our tokens.
 
-Two things sqlglot cannot read as they stand. Row pattern functions (`FIRST(A.x, 1)` loses its offset in some dialects,
+Three things sqlglot cannot read as they stand. Row pattern functions (`FIRST(A.x, 1)` loses its offset in some dialects,
 `NEXT` starts other syntax) are renamed to `__REX_...`, which every dialect reads as an unknown function, kept whole.
-`RUNNING f(...)` and `FINAL f(...)` become `__REX_RUNNING(f(...))`. Tokens keep their offsets, so positions stay exact.
+`RUNNING f(...)` and `FINAL f(...)` become `__REX_RUNNING(f(...))`. Words of SQL that name a pattern variable (`DROP.x`)
+become quoted names. Tokens keep their offsets, so positions stay exact.
 In segment queries `window(...)` and `range(...)` are T-ReX's, whatever the dialect knows under these names.
 """
 
@@ -105,6 +106,10 @@ def _prepare(tokens: list[Token], source: Source, in_segments: bool) -> list[Tok
             result.append(Token(TokenType.L_PAREN, "(", token.line, token.col, token.end, token.end))
             end = _call_end(tokens, index + 1, source)
             closers[end] = closers.get(end, 0) + 1
+        elif not follows_dot and _is_variable(tokens, index):
+            # Quoted, for sqlglot knows some words by their text; in upper case, as unquoted names are folded.
+            quoted = Token(TokenType.IDENTIFIER, token.text.upper(), token.line, token.col, token.start, token.end)
+            result.append(quoted)
         else:
             result.append(token)
         result += [Token(TokenType.R_PAREN, ")", token.line, token.col, token.end, token.end)] * closers.get(index, 0)
@@ -113,6 +118,17 @@ def _prepare(tokens: list[Token], source: Source, in_segments: bool) -> list[Tok
 
 def _renamed(token: Token, text: str) -> Token:
     return Token(TokenType.VAR, text, token.line, token.col, token.start, token.end)
+
+
+def _is_variable(tokens: list[Token], index: int) -> bool:
+    """Whether the word can only be a name, such as a pattern variable, though SQL has a use for it: `DROP.x`."""
+    text = word(tokens[index])
+    if tokens[index].token_type is TokenType.VAR or not text.isidentifier():
+        return False
+    if index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.DOT:
+        return True
+    is_argument = index > 1 and _opens(tokens, index - 1) and word(tokens[index - 2]) == "CLASSIFIER"
+    return is_argument and index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.R_PAREN
 
 
 def _opens(tokens: list[Token], index: int) -> bool:

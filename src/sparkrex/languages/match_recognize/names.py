@@ -1,11 +1,16 @@
 """How pattern variables are spelt: unquoted names fold to upper case, quoted ones keep theirs.
 
-In dialect duckdb names are case-insensitive whether quoted or not, so both fold there.
+In dialect duckdb names are case-insensitive whether quoted or not, so all spellings of a variable are one there; a
+variable that PATTERN quotes is called as it is first quoted there, so that CLASSIFIER() shows it so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +18,17 @@ class NameRules:
     """Folding of variable names in one dialect."""
 
     quoted_fold: bool
+    spellings: tuple[str, ...] = ()
 
     def fold(self, name: str, *, is_quoted: bool) -> str:
         """The canonical name."""
-        return name.upper() if not is_quoted or self.quoted_fold else name
+        if not self.quoted_fold:
+            return name if is_quoted else name.upper()
+        return next((known for known in self.spellings if known.upper() == name.upper()), name.upper())
+
+    def spelling(self, names: Iterable[str]) -> NameRules:
+        """The same rules where these names, if names fold, are spelt as they are here; the first spelling counts."""
+        return replace(self, spellings=(*self.spellings, *names)) if self.quoted_fold else self
 
 
 def name_rules(dialect: str) -> NameRules:
