@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sparkrex.analyze.current_row import name_current_row
 from sparkrex.analyze.expressions import Converter
+from sparkrex.analyze.lateral import written_out
 from sparkrex.analyze.nanoseconds import keep_nanoseconds
 from sparkrex.analyze.sub_clauses import (
     check_names,
@@ -81,7 +82,7 @@ def union_variables(clause: Clause, scope: Scope) -> dict[str, frozenset[str]]:
 def _measures(clause: Clause, scope: Scope) -> tuple[Measure, ...]:
     return tuple(
         Measure(item.name, Converter(scope, item.expression, in_define=False).convert(), item.expression.span)
-        for item in clause.measures
+        for item in written_out(clause, scope)
     )
 
 

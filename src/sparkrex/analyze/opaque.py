@@ -35,6 +35,11 @@ def is_volatile_call(node: exp.Expr) -> bool:
     return isinstance(node, _VOLATILE) or name in _VOLATILE_NAMES
 
 
+def is_volatile(tree: exp.Expr) -> bool:
+    """Whether two evaluations of the expression may differ."""
+    return any(map(is_volatile_call, tree.walk()))
+
+
 def convert_opaque(
     converter: Converter, node: exp.Expr, place: Place, span: Span, *, reads_relation: bool = False
 ) -> Expression:
@@ -51,7 +56,7 @@ def convert_opaque(
 
     operands, template = cut_operands(converter, node, place, span, is_operand)
     return Call(
-        node.key, operands, template, not any(map(is_volatile_call, node.walk())), reads_relation,
+        node.key, operands, template, not is_volatile(node), reads_relation,
         can_fail=can_whole_fail(node, converter.types), span=span,
     )
 

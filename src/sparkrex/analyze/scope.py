@@ -41,7 +41,8 @@ class Scope:
     lower case.
 
     Without `translates_all`, a function that the host does not have is left under a name that it will refuse, if it is
-    ever asked. `schema` are the names before the alias where the input goes by its full name. `zero_gives_null` is Spark's division without ANSI mode.
+    ever asked. `schema` are the names before the alias where the input goes by its full name.
+    `zero_gives_null` is Spark's division without ANSI mode.
     """
 
     source: Source

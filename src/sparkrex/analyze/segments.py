@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sparkrex.analyze.lateral import written_out
 from sparkrex.analyze.segment_aggregates import segment_aggregates
 from sparkrex.analyze.segment_expressions import SegmentConverter, with_targets
 from sparkrex.analyze.segment_forms import segment_form
@@ -67,7 +68,7 @@ def analyze_segments(
         _check_references(definitions, pattern, scope)
     measures = tuple(
         Measure(item.name, converter(item.expression, variable=None).convert_measure(), item.expression.span)
-        for item in clause.measures
+        for item in written_out(clause, scope)
     )
     skip = None if clause.skip is None else skip_mode(clause, scope)
     plan = SegmentSearch(

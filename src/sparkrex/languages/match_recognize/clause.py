@@ -155,8 +155,8 @@ class _ClauseParser:
         if index > 0 and word(tokens[index - 1]) in ("AS", ".", ","):
             return None
         words = [word(token) for token in tokens[index : index + 4]] + [""] * 4
-        before = [word(token) for token in tokens[max(0, index - 3) : index]]
-        if words[1] == "AS" or before[-2:] == ["SKIP", "TO"] or before in (["SKIP", "TO", "FIRST"], ["SKIP", "TO", "LAST"]):
+        before = " ".join(word(token) for token in tokens[max(0, index - 3) : index])
+        if words[1] == "AS" or before.endswith(("SKIP TO", "SKIP TO FIRST", "SKIP TO LAST")):
             return None  # a variable of that name
         if words[0] in ("PARTITION BY", "ORDER BY"):
             return words[0], 1

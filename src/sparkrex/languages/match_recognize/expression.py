@@ -1,9 +1,9 @@
 """Scalar expressions: sqlglot's parser over our tokens.
 
-Three things sqlglot cannot read as they stand. Row pattern functions (`FIRST(A.x, 1)` loses its offset in some dialects,
-`NEXT` starts other syntax) are renamed to `__REX_...`, which every dialect reads as an unknown function, kept whole.
-`RUNNING f(...)` and `FINAL f(...)` become `__REX_RUNNING(f(...))`. Words of SQL that name a pattern variable (`DROP.x`)
-become quoted names. Tokens keep their offsets, so positions stay exact.
+Three things sqlglot cannot read as they stand. Row pattern functions (`FIRST(A.x, 1)` loses its offset in some
+dialects, `NEXT` starts other syntax) are renamed to `__REX_...`, which every dialect reads as an unknown function, kept
+whole. `RUNNING f(...)` and `FINAL f(...)` become `__REX_RUNNING(f(...))`. Words of SQL that name a pattern variable
+(`DROP.x`) become quoted names. Tokens keep their offsets, so positions stay exact.
 In segment queries `window(...)` and `range(...)` are T-ReX's, whatever the dialect knows under these names.
 """
 

@@ -1,0 +1,73 @@
+"""Lateral aliases: a measure that refers to an earlier one of the same list, in dialects that let a SELECT do so.
+
+`sum(x) AS total, total / count(*) AS mean` is read as if the earlier measure's expression stood in the later one. A
+column of the input of that name comes first, as in those dialects. What the alias stands for is a value of the whole
+match, so aggregates and navigation, which go to other rows, cannot take it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sparkrex.analyze.aggregate_names import is_aggregate
+from sparkrex.analyze.opaque import is_volatile
+from sparkrex.analyze.spans import span_of_node
+from sparkrex.errors import AnalysisError, UnsupportedError
+from sparkrex.languages.match_recognize.expression import row_pattern_function
+
+if TYPE_CHECKING:
+    from sparkrex.analyze.scope import Scope
+    from sparkrex.languages.match_recognize.syntax import Clause, MeasureItem
+
+_DIALECTS = ("duckdb", "spark", "databricks", "snowflake")
+
+
+def written_out(clause: Clause, scope: Scope) -> tuple[MeasureItem, ...]:
+    """The measures, with references to earlier ones replaced by what those stand for."""
+    if scope.dialect_name not in _DIALECTS:
+        return clause.measures
+    columns = {column.name.lower() for column in scope.columns}
+    earlier: dict[str, exp.Expr] = {}
+    measures = []
+    for item in clause.measures:
+        tree = _replaced(item, earlier, scope)
+        measures.append(replace(item, expression=replace(item.expression, tree=tree)))
+        if item.name.lower() not in columns:
+            earlier[item.name.lower()] = tree
+    return tuple(measures)
+
+
+def _replaced(item: MeasureItem, earlier: dict[str, exp.Expr], scope: Scope) -> exp.Expr:
+    tree = item.expression.tree
+    references = [
+        node for node in tree.find_all(exp.Column)
+        if len(node.parts) == 1 and node.name.lower() in earlier and not isinstance(node.this, exp.Star)
+    ]
+    if not references:
+        return tree
+    # A root has no parent to be replaced in.
+    root = exp.Paren(this=tree.copy())
+    for node in [part for part in root.find_all(exp.Column) if len(part.parts) == 1]:
+        stands_for = earlier.get(node.name.lower())
+        if stands_for is None or node.find_ancestor(exp.Query, exp.Lambda) is not None:
+            continue
+        span = span_of_node(node, item.expression, scope.source)
+        ancestor = node.parent
+        while ancestor is not None:
+            name = row_pattern_function(ancestor)
+            if is_aggregate(ancestor, scope) or name not in (None, "RUNNING", "FINAL"):
+                raise AnalysisError(
+                    "REX210", f"measure {node.name} cannot be used inside an aggregate or navigation", scope.source,
+                    span, hint="write its expression there, or compute it from the measures in SELECT",
+                )
+            ancestor = ancestor.parent
+        if is_volatile(stands_for):
+            raise UnsupportedError(
+                "REX301", f"measure {node.name} is random: referring to it is not supported yet", scope.source, span,
+                hint="refer to it in SELECT, over the relation",
+            )
+        node.replace(exp.Paren(this=stands_for.copy()))
+    return root.this.pop()
