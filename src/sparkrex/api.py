@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
@@ -10,7 +11,7 @@ from sparkrex.config import Settings, make_settings
 from sparkrex.errors import AnalysisError, InternalError, RexError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
@@ -47,7 +48,9 @@ class CompiledQuery:
         if spark is not None or any(is_spark(value) for value in everything.values()):
             from sparkrex.spark.batch import run_on_spark
 
-            return run_on_spark(self._parsed, everything, spark, self.settings)
+            tables = {name: value if is_spark(value) else to_arrow(name, value) for name, value in everything.items()}
+            with _faults_reported():
+                return run_on_spark(self._parsed, tables, spark, self.settings)
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
         with _faults_reported():
             return run_query(self._parsed, arrow, self.settings)
@@ -96,11 +99,13 @@ class CompiledQuery:
                     "REX301", "analyze=True is for queries in memory", None, None,
                     hint="Spark's own interface shows the time of every stage",
                 )
-            plans, frame = explain_on_spark(self._parsed, everything, spark, self.settings)
-            return explain_relations(
-                [explained_for_workers(plan, choice) for plan, choice in plans], "spark", statement.host_sql,
-                is_bare=is_bare, host_plan=physical_plan(frame),
-            )
+            tables = {name: value if is_spark(value) else to_arrow(name, value) for name, value in everything.items()}
+            with _faults_reported():
+                plans, frame = explain_on_spark(self._parsed, tables, spark, self.settings)
+                return explain_relations(
+                    [explained_for_workers(plan, choice) for plan, choice in plans], "spark", statement.host_sql,
+                    is_bare=is_bare, host_plan=physical_plan(frame),
+                )
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
         with _faults_reported():
             explained = explain_query(self._parsed, arrow, self.settings, analyze=analyze)
@@ -125,7 +130,7 @@ def compile(
     query: str, /, *, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
 ) -> CompiledQuery:
     """Parse a query once, to run it many times."""
-    return CompiledQuery(query, dialect.lower(), make_settings(settings))
+    return CompiledQuery(_text("the query", query), _text("dialect=", dialect).lower(), make_settings(settings))
 
 
 def sql(
@@ -169,6 +174,7 @@ def match(
     >>> rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)")(pa.table({"x": [1, 2, 3]})).to_pylist()
     [{'n': 3}]
     """
+    _text("the clause", clause)
     text = f"SELECT * FROM {_CLAUSE_TABLE} MATCH_RECOGNIZE ({clause}\n)"
     compiled = compile(text, dialect=dialect, settings=settings)
 
@@ -216,8 +222,12 @@ def explain_events(
 
 def decompress(buffer: pa.Table, /) -> pa.Table:
     """The matches in what `events(..., compressed=True)` gave: one row per event, as RETURN EVENTS shows them."""
+    import pyarrow
+
     from sparkrex.physical.event_buffer import decompress_events
 
+    if not isinstance(buffer, pyarrow.Table):
+        raise TypeError(f"the buffer is a {buffer.__class__.__name__}, not a pyarrow table")
     return decompress_events(buffer)
 
 
@@ -260,6 +270,9 @@ def _faults_reported() -> Iterator[None]:
     except (RexError, MemoryError):
         raise
     except Exception as error:
+        # What Spark, or the way to it, says in its own words is no fault of ours: a session has ended, a driver is lost.
+        if type(error).__module__.split(".")[0] in ("pyspark", "py4j", "grpc"):
+            raise
         raise InternalError(
             "REX901", f"{type(error).__name__}: {error}", None, None,
             hint="this is a fault of SparkRex; please report it with the query and the traceback",
@@ -274,9 +287,34 @@ def _compiled_events(
 
     if ties not in ("order", "strict"):
         raise AnalysisError("REX217", f"unknown ties={ties!r}", None, None, hint='ties="order" or ties="strict"')
+    _check_options(time, type, types, tie_break)
     columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
     options = EventOptions(time, columns, type, types, has_strict_ties=ties == "strict")
-    return CompiledQuery(query, dialect.lower(), make_settings(settings), options)
+    return CompiledQuery(
+        _text("the query", query), _text("dialect=", dialect).lower(), make_settings(settings), options
+    )
+
+
+def _text(what: str, value: object) -> str:
+    """A string given for an argument, or the error of another kind of value."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a {value.__class__.__name__}, not a string")
+    return value
+
+
+def _check_options(time: object, kind: object, types: object, tie_break: object) -> None:
+    """What `rex.events` is told of its stream has the right kinds."""
+    _text("time=", time)
+    if kind is not None:
+        _text("type=", kind)
+    if types is not None and not isinstance(types, Mapping):
+        raise TypeError(f"types= is a {types.__class__.__name__}, not a mapping of names to conditions")
+    for name, condition in (types or {}).items():
+        if not isinstance(condition, str):
+            raise TypeError(f"types= has a {condition.__class__.__name__} for {name}, not a string")
+    is_names = isinstance(tie_break, Sequence) and all(isinstance(name, str) for name in tie_break)
+    if not is_names or isinstance(tie_break, bytes):
+        raise TypeError(f"tie_break= is a {tie_break.__class__.__name__}, not names of columns")
 
 
 def _stream(stream: object) -> dict[str, object]:

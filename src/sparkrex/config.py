@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sparkrex.errors import AnalysisError, nearest
 from sparkrex.threads import available_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MATCHERS = ("automaton", "backtrack", "interpreter")
 PLANNERS = (
@@ -61,6 +59,8 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
         return Settings()
     if isinstance(given, Settings):
         return given
+    if not isinstance(given, Mapping):
+        raise TypeError(f"settings= is a {type(given).__name__}, not settings or a mapping of names to values")
     known = [field.name for field in fields(Settings)]
     for name in given:
         if name not in known:

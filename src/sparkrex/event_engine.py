@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sparkrex.analyze.event_equalities import EqualityPartition, find_partition, key_text
 from sparkrex.analyze.split import CURRENT, Condition
@@ -14,7 +15,7 @@ from sparkrex.columns.arrange import SortKey, arrange
 from sparkrex.columns.cuts import cut_chunks
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
-from sparkrex.errors import RexError, UnsupportedError
+from sparkrex.errors import RexError, UnsupportedError, nearest
 from sparkrex.event_explanation import EventsExplained
 from sparkrex.ir.event_pattern import absences
 from sparkrex.ir.scalar import ColumnAt, walk
@@ -26,6 +27,7 @@ from sparkrex.physical.nfab.matcher import NfabMatcher
 from sparkrex.physical.rows.bitmaps import evaluate_bitmaps
 from sparkrex.physical.streamed_events import StreamedEvents, tested_columns
 from sparkrex.stopwatch import Stopwatch
+from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
     from sparkrex.columns.arrange import Arrangement
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.event_query import EventQuery
     from sparkrex.ir.scalar import Expression
+
+_LISTED_TYPES = 20
 
 
 def event_columns(query: EventQuery) -> set[str]:
@@ -62,6 +66,7 @@ def run_events(
 def _run(
     query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
 ) -> tuple[pa.Table, StreamedEvents]:
+    warn_of_unknown_types(query, table)
     table = taking_part(query, table, evaluator, settings)
     watch.lap("drop", f"{table.num_rows:,} rows can take part")
     stream = StreamedEvents(
@@ -78,6 +83,7 @@ def compress_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, se
     """The matches as the buffer that they share; see `physical.event_buffer`."""
     matcher = NfabMatcher(query, evaluator, settings)
     _refuse_compressed(query, is_ambiguous=not matcher.automaton.is_unambiguous)
+    warn_of_unknown_types(query, table)
     table = taking_part(query, table, evaluator, settings)
     stream = StreamedEvents(query, matcher, evaluator, key_columns(query))
     return stream.compress(*_arranged(stream, table, evaluator, settings))
@@ -135,6 +141,30 @@ def explain_for_workers(query: EventQuery, evaluator: Evaluator, settings: Setti
         query, settings.event_algorithm, tuple(lines), refusals=(*found.refusals, *refused),
         equalities=tuple(text for key, text in used.items() if key in query.equal_by),
     )
+
+
+def warn_of_unknown_types(query: EventQuery, table: pa.Table) -> None:
+    """Warn of types that no event has: misspelt ones match nothing, or exclude nothing, without a word.
+
+    The search for a type ends at its first event, so that only a type that is not there costs a pass over the column.
+    """
+    if query.type_column is None or not table.num_rows:
+        return
+    column = table.column(query.type_column)
+    for name in query.type_names:
+        if pc.index(column, pa.scalar(name, _value_type(column.type))).as_py() >= 0:
+            continue
+        known = sorted(str(value) for value in pc.unique(column).to_pylist() if value is not None)
+        listed = ", ".join(known[:_LISTED_TYPES]) + (", ..." if len(known) > _LISTED_TYPES else "")
+        meant = nearest(name, known)
+        warn_user(
+            f"no event has type {name} ({query.type_column} = '{name}'): the types in {query.type_column} are {listed}"
+            + (f"; {meant}" if meant else "")
+        )
+
+
+def _value_type(type_: pa.DataType) -> pa.DataType:
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
 
 
 def taking_part(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:

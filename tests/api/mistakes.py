@@ -115,7 +115,7 @@ STATEMENTS = [
     _statement("last_outside", f"SELECT «LAST»(price, 1) AS c FROM t MATCH_RECOGNIZE ({_ALL})", "REX207", "MEASURES"),
     _statement("variable_outside", f"SELECT «A».price FROM t MATCH_RECOGNIZE ({_ALL})", "REX207", "MEASURES"),
     _statement(
-        "sql_around", f"SELECT id FROM t MATCH_RECOGNIZE ({_ALL}) WHERE «ORDER» BY id", "REX101", "ORDER",
+        "sql_around", f"SELECT id FROM t MATCH_RECOGNIZE ({_ALL}) WHERE price > «)» 0", "REX101",
     ),
 ]
 

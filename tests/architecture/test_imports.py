@@ -13,7 +13,7 @@ import sparkrex
 
 ROOT = Path(sparkrex.__file__).parent
 
-FOUNDATION = ("source", "errors", "config", "threads", "stopwatch", "tree_text")
+FOUNDATION = ("source", "errors", "config", "threads", "stopwatch", "tree_text", "warn")
 
 SEGMENT_PLANS = ("planner/segments/logical", "planner/segments/physical_plan")
 """Plans of segment searches as data: the planner makes them, operators are built from them."""
@@ -32,6 +32,7 @@ TABLE: dict[str, Allowed] = {
     "threads": allow(),
     "stopwatch": allow(),
     "tree_text": allow(),
+    "warn": allow(),
     # From text to trees.
     "ir": allow(*FOUNDATION),
     "statement": allow(*FOUNDATION, packages="sqlglot"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-
-import sparkrex as rex
 from tests.api.mistakes import MISTAKES, TABLE, Mistake
 from tests.api.test_mistakes import ask, check
+
+import sparkrex as rex
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -58,6 +58,12 @@ class EventTypes:
             )
         return None
 
+    def names_in_column(self, components: tuple[Component, ...]) -> tuple[str, ...]:
+        """The types of a pattern that are told by their name in the column, each once."""
+        if self.column is None:
+            return ()
+        return tuple(dict.fromkeys(part.type.text for part in components if self._named(part.type.text) is None))
+
     def _named(self, name: str) -> Expression | None:
         if name in self.named:
             return self.named[name]

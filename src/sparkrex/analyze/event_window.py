@@ -20,9 +20,19 @@ if TYPE_CHECKING:
 
     from sparkrex.analyze.scope import InputColumn
     from sparkrex.languages.events.syntax import WithinText
-    from sparkrex.source import Source
+    from sparkrex.source import Source, Span
 
 _LARGEST = 2**63 - 1
+
+
+def check_time_column(column: InputColumn, written: str, source: Source | None, span: Span | None) -> None:
+    """Times are times or numbers: kernels compare them, and text in order of letters is rarely in order of time."""
+    kind = column.type
+    if not kind.is_type(*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEMPORAL_TYPES, exp.DataType.Type.UNKNOWN):
+        raise AnalysisError(
+            "REX214", f"{written} is a {kind.sql()}: the time of an event is a time or a number", source, span,
+            hint="cast it in the input, such as CAST(x AS TIMESTAMP)",
+        )
 
 
 def event_window(within: WithinText | None, time: InputColumn, source: Source) -> EventWindow | None:

@@ -14,7 +14,7 @@ from sparkrex.analyze.event_expressions import EventConverter
 from sparkrex.analyze.event_placement import Placement, Role
 from sparkrex.analyze.event_shape import PatternShape
 from sparkrex.analyze.event_types import EventTypes, check_type_column, conditions_in_call, conditions_in_query
-from sparkrex.analyze.event_window import event_window
+from sparkrex.analyze.event_window import check_time_column, event_window
 from sparkrex.analyze.sub_clauses import check_output
 from sparkrex.errors import AnalysisError, nearest
 from sparkrex.ir.event_pattern import Absent, Sequence, allows_empty
@@ -92,6 +92,8 @@ def analyze_events(
         dialect=scope.dialect_name,
         source=scope.source,
         span=relation.span,
+        type_column=None if stream.types.column is None else stream.types.column.name,
+        type_names=stream.types.names_in_column(text.pattern.components),
     )
     names = check_output(query.output_columns(), query.measures or (), relation, scope)
     return query if names is None else replace(query, output_names=names)
@@ -156,8 +158,10 @@ def _stream(text: EventText, scope: Scope, options: EventOptions | None) -> _Str
     kind = None if options.type is None else _column(options.type, "type", scope)
     if kind is not None:
         check_type_column(kind, None, None, advice)
+    time = _column(options.time, "time", scope)
+    check_time_column(time, f"time={options.time!r}", None, None)
     return _Stream(
-        time=_column(options.time, "time", scope),
+        time=time,
         tie_break=tuple(_column(name, "tie_break", scope) for name in options.tie_break),
         types=EventTypes(conditions_in_call(options.types or {}, scope), kind, advice),
         has_strict_ties=options.has_strict_ties,
@@ -175,8 +179,10 @@ def _stream_in_query(text: EventText, scope: Scope) -> _Stream:
     kind = None if given.type is None else scope.column(given.type.text, given.type.span)
     if kind is not None and given.type is not None:
         check_type_column(kind, scope.source, given.type.span, advice)
+    time = scope.column(given.time.text, given.time.span)
+    check_time_column(time, f"TIME {given.time.text}", scope.source, given.time.span)
     return _Stream(
-        time=scope.column(given.time.text, given.time.span),
+        time=time,
         tie_break=tuple(scope.column(name.text, name.span) for name in given.tie_break),
         types=EventTypes(conditions_in_query(given.types, scope), kind, advice),
         has_strict_ties=given.has_strict_ties,

@@ -69,7 +69,8 @@ class EventQuery:
     may be dropped (contiguity; windows that count events). `measures` None means RETURN of the events themselves: one
     row per event. `is_non_overlapping` and `has_strict_ties` are the output mode and ties="strict". `output_names` are
     those of a column list behind the relation. `equal_by` is for Spark's workers: columns by which events were brought
-    together because equalities keep others apart (`analyze.event_equalities`).
+    together because equalities keep others apart (`analyze.event_equalities`). `type_names` are the types that are told
+    by their name in `type_column`.
     """
 
     input_columns: tuple[str, ...]
@@ -91,6 +92,8 @@ class EventQuery:
     span: Span
     output_names: tuple[str, ...] | None = None
     equal_by: tuple[str, ...] = ()
+    type_column: str | None = None
+    type_names: tuple[str, ...] = ()
 
     def output_columns(self) -> tuple[str, ...]:
         """Names of the result's columns: what RETURN names, or match, variable and the event's own columns."""

@@ -5,8 +5,6 @@ Rows that are partitioned so already Spark does not move; it orders them only wh
 
 from __future__ import annotations
 
-import sys
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -33,10 +31,10 @@ from sparkrex.spark.lower import Lowered, quoted
 from sparkrex.spark.lower_events import ranked_by_spark
 from sparkrex.spark.worker_language import conditions_of, measures_of
 from sparkrex.spark.worker_types import refuse_types
+from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
 
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
@@ -75,7 +73,7 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
     is_ordered = ordered_by_spark or (not keys and not apart and not isinstance(lowered.worker, SegmentSearch))
     cut: str | None = None
     if not keys and not apart:
-        warnings.warn(_one_task(lowered.worker), stacklevel=_callers_level())
+        warn_user(_one_task(lowered.worker))
         frame = projected.repartition(1)
         if is_ordered:
             frame = frame.sortWithinPartitions(*_sort_columns(lowered))
@@ -129,16 +127,6 @@ def _one_task(plan: MatchRecognize | SegmentSearch | EventQuery) -> str:
     if plan.strategy is Strategy.STRICT:
         advice = "use partition_contiguity with an equivalence test [attribute]"
     return f"event query without partitions: all events go through one task; {advice} if possible"
-
-
-def _callers_level() -> int:
-    """How many frames above the caller of this function the user's code stands."""
-    level = 1
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("sparkrex", "pyspark"):
-        frame = frame.f_back
-        level += 1
-    return level
 
 
 def _is_ordered_by_spark(kind: DataType) -> bool:

@@ -57,13 +57,13 @@ class WorkerTask:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Match one Spark partition."""
-        # Spark has given this worker one core.
-        task = replace(self, settings=replace(self.settings, threads=1))
         try:
-            yield from task._run(batches)
+            yield from self._run(batches)
         except RexError as error:
             for column, name in self.key_names:
                 error.notes = tuple(note.replace(f"{column} = ", f"{name} = ") for note in error.notes)
+            if isinstance(error, InternalError):
+                raise  # with the frames, which the report needs
             # The frames below are ours, not the user's: the message is what matters.
             raise error.with_traceback(None) from None
 
@@ -75,20 +75,24 @@ class WorkerTask:
                 "REX404", f"the worker has sparkrex {sparkrex.__version__}, the driver {self.version}", None, None,
                 hint="install the same version everywhere",
             )
-        evaluator = WorkerEvaluator(self.plan, self.settings)
+        evaluator: WorkerEvaluator | None = None
         try:
-            for result in self._results(batches, evaluator):
+            # Spark has given this worker one core.
+            task = replace(self, settings=replace(self.settings, threads=1))
+            evaluator = WorkerEvaluator(task.plan, task.settings)
+            for result in task._results(batches, evaluator):
                 if result.num_rows:
-                    yield from self._cast(result).to_batches(max_chunksize=100_000)
-        except RexError:
+                    yield from task._cast(result).to_batches(max_chunksize=100_000)
+        except (RexError, MemoryError):
             raise
         except Exception as error:
             raise InternalError(
                 "REX901", f"{type(error).__name__}: {error}", self.plan.source, self.plan.span,
-                hint="this is a fault of SparkRex; please report it with the query",
+                hint="this is a fault of SparkRex; please report it with the query and the traceback",
             ) from error
         finally:
-            evaluator.close()
+            if evaluator is not None:
+                evaluator.close()
 
     def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         if self.is_ordered:

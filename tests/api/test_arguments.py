@@ -1,0 +1,109 @@
+"""Arguments of the wrong kind, times and windows that cannot be, event types that no event has."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from tests.api.mistakes import TABLE
+
+import sparkrex as rex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+QUERY = "PATTERN SEQ(Buy a, Sell b) WHERE skip_till_any_match(a, b)"
+STRANGE: list[Any] = [None, 5, b"SELECT 1", ["SELECT 1"]]
+FUNCTIONS: dict[str, Callable[[Any], object]] = {
+    "sql": rex.sql,
+    "compile": rex.compile,
+    "explain": rex.explain,
+    "match": rex.match,
+    "events": lambda query: rex.events(query, TABLE, time="id"),
+    "explain_events": lambda query: rex.explain_events(query, TABLE, time="id"),
+}
+
+
+@pytest.mark.parametrize("given", STRANGE, ids=repr)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_query_is_a_string(name: str, given: Any) -> None:
+    what = "clause" if name == "match" else "query"
+    with pytest.raises(TypeError, match=f"{what} is a {type(given).__name__}, not a string"):
+        FUNCTIONS[name](given)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"time": None}, "time= is a NoneType, not a string"),
+        ({"time": 5}, "time= is a int, not a string"),
+        ({"time": "id", "type": 5}, "type= is a int, not a string"),
+        ({"time": "id", "types": {"Buy": 5}}, "types= has a int for Buy, not a string"),
+        ({"time": "id", "types": ["Buy"]}, "types= is a list, not a mapping of names to conditions"),
+        ({"time": "id", "tie_break": 5}, "tie_break= is a int, not names of columns"),
+        ({"time": "id", "tie_break": [5]}, "tie_break= is a list, not names of columns"),
+        ({"time": "id", "dialect": None}, "dialect= is a NoneType, not a string"),
+    ],
+)
+def test_options_of_events(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        rex.events(QUERY, TABLE, **options)
+    assert str(raised.value) == message
+
+
+def test_other_arguments() -> None:
+    for call in (rex.sql, rex.compile, rex.explain):
+        with pytest.raises(TypeError, match="dialect= is a int, not a string"):
+            call("SELECT 1", dialect=5)
+    with pytest.raises(TypeError, match="settings= is a int"):
+        rex.sql("SELECT 1", settings=5)  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(TypeError, match="the buffer is a int, not a pyarrow table"):
+        rex.decompress(5)  # type: ignore[arg-type]  # what is tested
+
+
+@pytest.mark.parametrize("values", [["x", "y"], [True, False], [[1], [2]]], ids=["text", "boolean", "array"])
+def test_times_are_times_or_numbers(values: list[Any]) -> None:
+    table = pa.table({"at": values, "kind": ["Buy", "Sell"]})
+    with pytest.raises(rex.AnalysisError, match=r"REX214.*time='at'") as raised:
+        rex.events(QUERY, table, time="at", type="kind")
+    assert "cast it in the input" in str(raised.value)
+    with pytest.raises(rex.AnalysisError) as raised:
+        rex.sql(f"SELECT * FROM t MATCH_EVENTS (TIME at TYPE kind {QUERY})", t=table)
+    assert raised.value.code == "REX214"
+    assert raised.value.position == (1, 36)
+
+
+@pytest.mark.parametrize("window", ["9" * 20, "9" * 30 + " EVENTS", "99999999999999 days"])
+def test_windows_have_64_bits(window: str) -> None:
+    table = pa.table({"n": [1, 2], "at": pa.array([1, 2], pa.timestamp("us")), "kind": ["Buy", "Sell"]})
+    with pytest.raises(rex.AnalysisError, match="REX226"):
+        rex.events(f"{QUERY} WITHIN {window}", table, time="at" if "day" in window else "n", type="kind")
+
+
+def test_a_type_that_no_event_has() -> None:
+    query = "PATTERN SEQ(Buy a, Sel b) WHERE skip_till_any_match(a, b)"
+    with pytest.warns(UserWarning) as warned:
+        result = rex.events(query, TABLE, time="id", type="kind")
+    assert result.num_rows == 0
+    assert [str(one.message) for one in warned] == [
+        "no event has type Sel (kind = 'Sel'): the types in kind are Buy, Sell; did you mean Sell?"
+    ]
+    assert warned[0].filename == __file__
+
+
+@pytest.mark.parametrize("strategy", ["skip_till_next_match", "strict_contiguity"])
+def test_a_negated_type_that_no_event_has(strategy: str) -> None:
+    query = f"PATTERN SEQ(Buy a, ~(Cancel c), Sell b) WHERE {strategy}(a, b)"
+    with pytest.warns(UserWarning, match="no event has type Cancel"):
+        assert rex.events(query, TABLE, time="id", type="kind").num_rows > 0
+
+
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_no_warning_without_reason(is_empty: bool) -> None:
+    query = QUERY if not is_empty else QUERY.replace("Sell", "Sel")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rex.events(query, TABLE.slice(0, 0) if is_empty else TABLE, time="id", type="kind")
+        rex.events(query, TABLE, time="id", types={"Buy": "kind = 'Buy'", "Sell": "vol > 99", "Sel": "vol > 99"})
