@@ -270,7 +270,7 @@ def _faults_reported() -> Iterator[None]:
     except (RexError, MemoryError):
         raise
     except Exception as error:
-        # What Spark, or the way to it, says in its own words is no fault of ours: a session has ended, a driver is lost.
+        # What Spark, or the way to it, says in its own words is no fault of ours: the session has ended.
         if type(error).__module__.split(".")[0] in ("pyspark", "py4j", "grpc"):
             raise
         raise InternalError(

@@ -7,6 +7,7 @@ Errors cross process boundaries (Spark workers), so every class pickles by its f
 from __future__ import annotations
 
 import difflib
+import traceback
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ CODES: dict[str, str] = {
     "REX901": "internal error",
 }
 
+_NOT_THE_USERS = ("sparkrex", "pyspark", "py4j", "IPython", "ipykernel", "contextlib")
+
 
 class RexError(Exception):
     """Base of all errors: code, message, place, notes and hint."""
@@ -97,6 +100,22 @@ class RexError(Exception):
         if self.hint:
             parts.append(f"hint: {self.hint}")
         return "\n".join(parts)
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows of the error if nobody catches it; IPython asks for it by this name.
+
+        The user's own lines that led to it, and the message. The frames below are ours and the host's.
+        """
+        frames = [
+            frame for frame, _ in traceback.walk_tb(self.__traceback__)
+            if frame.f_globals.get("__name__", "").split(".")[0] not in _NOT_THE_USERS
+        ]
+        summary = [
+            found for found in traceback.extract_tb(self.__traceback__)
+            if any(found.filename == frame.f_code.co_filename for frame in frames)
+        ]
+        lines = [f"in {found.name}, line {found.lineno}: {found.line}".removesuffix(": ") for found in summary]
+        return [*lines, *str(self).split("\n")]
 
     @property
     def position(self) -> tuple[int, int] | None:
@@ -132,6 +151,10 @@ class InternalError(RexError):
     """A fault of SparkRex itself."""
 
     kind = "internal error"
+
+    def _render_traceback_(self) -> list[str]:
+        """All frames: the report of a fault needs them."""
+        return [line for text in traceback.format_exception(self) for line in text.rstrip("\n").split("\n")]
 
 
 def _restore(
