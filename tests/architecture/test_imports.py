@@ -15,7 +15,7 @@ ROOT = Path(sparkrex.__file__).parent
 
 FOUNDATION = ("source", "errors", "config", "threads", "stopwatch", "tree_text", "warn")
 
-SEGMENT_PLANS = ("planner/segments/logical", "planner/segments/physical_plan")
+SEGMENT_PLANS = ("planner/segments/logical", "planner/segments/physical_plan", "planner/segments/contains")
 """Plans of segment searches as data: the planner makes them, operators are built from them."""
 
 PARTS = (
@@ -61,6 +61,7 @@ TABLE: dict[str, Allowed] = {
     "aggregates": allow(*FOUNDATION, "kernels", packages="numpy"),
     "planner/segments/logical": allow("ir"),
     "planner/segments/physical_plan": allow("planner/segments/logical"),
+    "planner/segments/contains": allow("ir", "planner/segments/logical"),
     "physical": allow(
         *FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "kernels", packages="numpy pyarrow",
     ),

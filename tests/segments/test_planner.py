@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from tests.segments import building as b
 from tests.segments.arrays import columns_of, series_of
 from tests.segments.draws import Example, examples
@@ -295,6 +296,46 @@ def test_what_is_not_worthwhile_costs_no_plan_that_is_much_better(name: str) -> 
         assert model.estimate(optimize(model)).total <= 1.2 * least
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_no_rule_planner_has_a_cheaper_plan(name: str) -> None:
+    """By the optimizer's own estimates; for all searches below, too."""
+    tree = annotated(SMALL[name], frozenset())
+    generator = np.random.default_rng(6)
+    for _ in range(10):
+        _check_rules(tree, _random_statistics(tree, generator), _random_weights(generator))
+
+
+def test_no_rule_planner_has_a_cheaper_plan_beside_wildcards() -> None:
+    """A wildcard's segments used not to be merged, only probed, even where that was estimated to be dearer."""
+    window = Window(None, None, 200)
+    wild = Leaf((), None, is_point=False, windows=(window,))
+    fall, rise = _leaf("FALL", _trend("FALL"), window), _leaf("RISE", _trend("RISE"), window)
+    chain = Concat((wild, fall, wild), (True, True), windows=(window,))
+    generator = np.random.default_rng(8)
+    for tree in (
+        Both((rise, Neither(chain, windows=(window,))), windows=(window,)), chain,
+        Concat((wild, fall, replace(wild, windows=(Window(None, 2, 30),))), (True, True), windows=(window,)),
+        Both((rise, Neither(Concat((replace(wild, windows=(Window(None, 1, 20),)), fall), (True,), windows=(window,)),
+                            windows=(window,))), windows=(window,)),
+    ):
+        for _ in range(10):
+            _check_rules(annotated(tree, frozenset()), _random_statistics(tree, generator), shipped_weights())
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(examples(n_leaves=6), st.integers(0, 1000))
+def test_no_rule_planner_has_a_cheaper_plan_of_random_searches(example: Example, seed: int) -> None:
+    tree, _ = rewrite_logical(make_logical(example.search, "t"))
+    if tangled(tree) is None:
+        _check_rules(tree, _random_statistics(tree, np.random.default_rng(seed)), shipped_weights())
+
+
+def _check_rules(tree: Logical, statistics: Statistics, weights: Weights) -> None:
+    chosen = make_plan(tree, statistics, weights=weights).estimate.total
+    for rule in RULE_PLANNERS:
+        assert chosen <= make_plan(tree, statistics, rule, weights).estimate.total, rule
+
+
 def test_an_and_of_very_many_parts() -> None:
     parts = tuple(_leaf(f"V{k}", _trend(f"V{k}") if k % 3 else _above(f"V{k}", f"V{k}"), UPPER) for k in range(12))
     tree = annotated(Both(parts, windows=(UPPER,)), frozenset())
@@ -464,20 +505,24 @@ def test_nothing_to_sample() -> None:
     assert make_plan(UP, statistics).physical.op in (Op.SCAN, Op.INDEX)
 
 
+_PROFILED = set(Op) - {Op.CONTAINS}
+"""Contains asks its children for ranges, as a merge of an And goes through segments, and takes its weights."""
+
+
 def test_weights_cover_every_operator_and_aggregate() -> None:
     weights = shipped_weights()
-    assert set(weights.operators) == set(Op)
+    assert set(weights.operators) == _PROFILED
     assert set(names()) <= set(weights.aggregates)
 
 
 def test_profiling_measures_every_operator() -> None:
     profiler = Profiler((20, 60))
     measured = profiler.operators()
-    assert set(measured) == set(Op)
+    assert set(measured) == _PROFILED
     assert all(min(one.call, one.input, one.output) >= 0 and one.call + one.input > 0 for one in measured.values())
     weights = replace(shipped_weights(), operators=measured, conditions=profiler.conditions())
     text = tables(replace(weights, ordering=profiler.ordering()))
-    assert all(op.value in text for op in Op)
+    assert all(op.value in text for op in _PROFILED)
     assert "mann_kendall_test" in text
 
 

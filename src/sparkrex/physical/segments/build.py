@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sparkrex.physical.segments.contains import Contains
 from sparkrex.physical.segments.joins import (
     Join,
     LeftProbeConcat,
@@ -16,6 +17,7 @@ from sparkrex.physical.segments.joins import (
 )
 from sparkrex.physical.segments.leaves import Generator
 from sparkrex.physical.segments.unary import Filter, MaterializeKleene, MaterializeNot, ProbeNot
+from sparkrex.planner.segments.contains import containment_of
 from sparkrex.planner.segments.logical import Both, Concat, Leaf, Repeat
 from sparkrex.planner.segments.physical_plan import Op, Physical
 
@@ -67,6 +69,8 @@ class Builder:
                 logical.gives, self.limit,
                 None if leaf.condition is None else self.conditions.of(leaf, uses_index=False), binds,
             )
+        if plan.op is Op.CONTAINS:
+            return self._contains(plan, children)
         if plan.op in (Op.MATERIALIZE_NOT, Op.PROBE_NOT):
             kind = MaterializeNot if plan.op is Op.MATERIALIZE_NOT else ProbeNot
             return kind(*common, (children[0],), logical.gives, self.limit)
@@ -87,3 +91,16 @@ class Builder:
             )
         gap = 0 if not isinstance(logical, Concat) or logical.shares[0] else 1
         return JOINS[plan.op](*common, pair, needs, logical.gives, self.limit, gap)
+
+    def _contains(self, plan: Physical, children: tuple[Operator, ...]) -> Operator:
+        node = plan.logical
+        if len(children) == 2:
+            assert isinstance(node, Both)
+            other = plan.children[0].logical
+            node = next(part for part in node.parts if part != other)
+        found = containment_of(node)
+        assert found is not None  # the planner's choice
+        return Contains(
+            plan.op.value, self.series, node.windows, children, plan.logical.gives, found.chain.windows, found.lead,
+            found.trail, found.is_negated, self.limit,
+        )

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from sparkrex.planner.segments.condition_cost import can_index, must_index
+from sparkrex.planner.segments.contains import containment_of
 from sparkrex.planner.segments.lengths import lengths, lowered, raised
 from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Logical, Neither, Repeat
 from sparkrex.planner.segments.physical_plan import Op
@@ -61,6 +62,7 @@ class Alternatives:
                 if can_index(condition):
                     yield Alternative(Op.INDEX, node, ())
             case Neither(part=part):
+                yield from self._containing(node)
                 yield Alternative(Op.MATERIALIZE_NOT, node, (part,))
                 yield Alternative(Op.PROBE_NOT, node, (part,))
             case Repeat(part=part):
@@ -71,9 +73,20 @@ class Alternatives:
                 left, right = self.taken(node, range(cut)), self.taken(node, range(cut, n))
                 yield Alternative(Op.SORT_MERGE_OR, _of_parts(node, (left, right)), (left, right))
             case Concat():
+                yield from self._containing(node)
                 yield from self._concat(node)
             case Both(parts=parts):
                 yield from self._both(node)
+
+    def _containing(self, node: Logical) -> Iterator[Alternative]:
+        contained = self._contained(node)
+        if contained is not None:
+            yield Alternative(Op.CONTAINS, node, (contained,))
+
+    def _contained(self, node: Logical) -> Logical | None:
+        """X, where the node says no more than that a segment contains X, or contains none."""
+        found = containment_of(node)
+        return None if found is None else self.taken(found.chain, range(found.begin, found.stop))
 
     def _concat(self, node: Concat) -> Iterator[Alternative]:
         n = len(node.parts)
@@ -114,6 +127,10 @@ class Alternatives:
                 yield Alternative(Op.FILTER, logical, (left,))
             if isinstance(left, Leaf) and order in (Order.ANY, Order.RIGHT_FIRST):
                 yield Alternative(Op.FILTER, logical, (right,))
+        for other, range_ in ((left, right), (right, left)):
+            contained = self._contained(range_) if other is not range_ else None
+            if contained is not None:
+                yield Alternative(Op.CONTAINS, logical, (other, contained))
         for op in _allowed(order, Op.SORT_MERGE_AND, Op.RIGHT_PROBE_AND, Op.LEFT_PROBE_AND):
             yield Alternative(op, logical, (left, right))
 

@@ -14,7 +14,6 @@ from sparkrex.planner.segments.alternatives import EXACT_AND, EXACT_CONCAT, Alte
 from sparkrex.planner.segments.condition_cost import can_index
 from sparkrex.planner.segments.logical import Both, Concat, Leaf, Logical
 from sparkrex.planner.segments.physical_plan import Op, Physical
-from sparkrex.planner.segments.validate import is_wildcard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -164,29 +163,21 @@ class Optimizer:
         return min(self.model.total(choice.once, choice.each) for choice in choices)
 
 
-_DIRECT = {Op.LEFT_PROBE_CONCAT: 0, Op.RIGHT_PROBE_CONCAT: 1}
-_CONCATS = frozenset({Op.SORT_MERGE_CONCAT, *_DIRECT})
 _ANDS = frozenset({Op.SORT_MERGE_AND, Op.LEFT_PROBE_AND, Op.RIGHT_PROBE_AND})
 
 
 def worthwhile(alternatives: list[Alternative], ranges: Ranges, without: frozenset[Op]) -> list[Alternative]:
     """The alternatives without some that are never better than another of them, whatever the data.
 
-    - Any segment of a window next to something: that is probed, or all of the window's segments would be made. Unless
-      they all begin, or end, where the space does: then they may lead to the other side.
     - Where one end of the space is given, a merge of a concatenation: a probe from there asks for less.
     - An And with a condition that no index helps: that condition filters what the rest has. A merge tests it on the
       same segments and more, a probe on the same ones with more ado.
     """
-    probed = {
-        side for op, _, children in alternatives
-        if (side := _DIRECT.get(op)) is not None and op not in without and is_wildcard(children[side])
-    }
     has_filters = Op.FILTER not in without and any(op is Op.FILTER for op, _, _ in alternatives)
     given = (ranges.starts <= 1 and Op.RIGHT_PROBE_CONCAT not in without) or (
         ranges.ends <= 1 and Op.LEFT_PROBE_CONCAT not in without
     )
-    if not probed and not has_filters and not given:
+    if not has_filters and not given:
         return alternatives
     filtered = {
         id(part) for op, logical, (child,) in (one for one in alternatives if one.op is Op.FILTER)
@@ -195,15 +186,9 @@ def worthwhile(alternatives: list[Alternative], ranges: Ranges, without: frozens
     found = []
     for one in alternatives:
         op, _, children = one
-        if op in _CONCATS:
-            if given and op is Op.SORT_MERGE_CONCAT:
-                continue
-            sides = [side for side in (0, 1) if side in probed and is_wildcard(children[side])]
-            if sides and _DIRECT.get(op) not in sides:
-                is_given = (ranges.starts if sides[0] == 0 else ranges.ends) <= 1
-                if op is Op.SORT_MERGE_CONCAT or not is_given:
-                    continue
-        elif op in _ANDS and filtered:
+        if given and op is Op.SORT_MERGE_CONCAT:
+            continue
+        if op in _ANDS and filtered:
             tested = children if op is Op.SORT_MERGE_AND else children[op is Op.RIGHT_PROBE_AND :][:1]
             if any(id(part) in filtered for part in tested):
                 continue

@@ -28,6 +28,7 @@ class Op(Enum):
     PROBE_NOT = "ProbeNot"
     MATERIALIZE_KLEENE = "MaterializeKleene"
     FILTER = "Filter"
+    CONTAINS = "Contains"
 
     # Planning looks operators up all the time; there is one of each, so their identity will do.
     __hash__ = object.__hash__
@@ -40,7 +41,8 @@ class Physical:
     Binary operators have two children; a logical node of more parts is split, and `logical` is then a node over just
     the parts that this operator joins, with the windows that hold for them. `FILTER` has one child, the other part of
     `logical`, a `Both`, being the leaf whose condition is tested. `WILDCARD_CONCAT` has two children, the outer parts
-    of a `Concat` of three whose middle one is any segment.
+    of a `Concat` of three whose middle one is any segment. `CONTAINS` has the part that is contained as its last child;
+    if it has two, `logical` is a `Both` and the first child is the part that is asked inside of the other's ranges.
     """
 
     op: Op

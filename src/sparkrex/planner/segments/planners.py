@@ -33,5 +33,12 @@ def make_plan(
 ) -> Plan:
     """The plan that a planner of `PLANNERS` makes."""
     model = CostModel(logical, statistics, weights or shipped_weights())
-    physical = optimize(model) if planner == "optimizer" else plan_by_rule(logical, planner)
-    return Plan(physical, model.estimate(physical), planner)
+    if planner != "optimizer":
+        physical = plan_by_rule(logical, planner)
+        return Plan(physical, model.estimate(physical), planner)
+    # The optimizer leaves out what is seldom better, and of large patterns much; no rule may be cheaper all the same.
+    physical = optimize(model)
+    plans = [physical, *(plan_by_rule(logical, rule) for rule in RULE_PLANNERS)] if physical.children else [physical]
+    estimates = [model.estimate(plan) for plan in plans]
+    best = min(range(len(plans)), key=lambda place: estimates[place].total)
+    return Plan(plans[best], estimates[best], planner)

@@ -1,0 +1,130 @@
+"""Contains: recognised where it may be, and its ranges are what the oracle finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from tests.segments import building as b
+from tests.segments.draws import COLUMNS, Example, Variable, _definitions, tables
+from tests.segments.oracle import find_segments
+from tests.segments.test_plans import found_by, shape
+
+import sparkrex as rex
+from sparkrex.ir.segment_pattern import Window
+from sparkrex.planner.segments.contains import containment_of
+from sparkrex.planner.segments.logical import parts
+from sparkrex.planner.segments.make_logical import make_logical
+from sparkrex.planner.segments.planners import PLANNERS
+from sparkrex.planner.segments.rule_planners import random_plan
+from sparkrex.rewrite.driver import rewrite_logical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sparkrex.planner.segments.logical import Logical
+
+_X, _Y = Variable("V0", True, ()), Variable("V1", True, ())
+
+
+@st.composite
+def containments(draw: st.DrawFn) -> Example:
+    """Searches around `W X W`, `X W`, `W X`, negated or not, beside others, with all kinds of windows."""
+    x = Variable("V0", draw(st.booleans()), ())
+    wild = b.segment("W")
+    inside = b.segment("V0") if x.is_segment else b.point("V0")
+    chain = draw(st.sampled_from([
+        b.concat(wild, inside, wild), b.concat(wild, inside, wild), b.concat(inside, wild), b.concat(wild, inside),
+        b.concat(wild, inside, b.segment("V2"), wild), b.concat(wild, inside, wild, b.segment("V2"), wild),
+    ]))
+    pattern = draw(st.sampled_from([chain, b.absent(chain), b.absent(chain)]))
+    other = b.segment("V1")
+    pattern = draw(st.sampled_from([
+        pattern, b.both(other, pattern), b.both(other, pattern), b.both(other, pattern, b.segment("ALLW")),
+        b.both(pattern, b.segment("ALLW")), b.concat(other, pattern), b.repeat(b.both(other, pattern), 1, None),
+        b.either(other, pattern), b.absent(b.both(other, pattern)),
+    ]))
+    windows = [(), (), (), (Window(None, 2, None),), (Window(None, None, 2),), (Window("t", 1, None),)]
+    whole = draw(st.sampled_from([Window(None, 1, 4), Window(None, 2, 3), Window("t", None, 3), Window("t", 1, 4)]))
+    definitions = [
+        b.define("W", None, *draw(st.sampled_from(windows))), b.define("ALLW", None, whole), draw(_definitions(x, [])),
+        draw(_definitions(_Y, [])), draw(_definitions(Variable("V2", True, ()), [])),
+    ]
+    measured = draw(st.sampled_from([[], [], ["V1"], ["V0"]]))
+    text = str(pattern)
+    search = b.search(
+        pattern, *(one for one in definitions if one.variable in text.replace("~", " ")),
+        measured=[name for name in measured if name in text and "~" not in text], columns=COLUMNS,
+    )
+    return Example(search, draw(tables(n_rows=7)))
+
+
+def nodes(logical: Logical) -> Iterator[Logical]:
+    """A node and all below."""
+    yield logical
+    for part in parts(logical):
+        yield from nodes(part)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(containments(), st.integers(0, 1000))
+def test_ranges_are_what_the_oracle_finds(example: Example, seed: int) -> None:
+    written = make_logical(example.search, "t")
+    expected = [
+        (one.partition[0], one.start, one.end, *one.bindings) for one in find_segments(example.search, example.rows)
+    ]
+    for logical in (written, rewrite_logical(written)[0]):
+        if not any(containment_of(node) for node in nodes(logical)):
+            event("declined")
+            continue
+        plans = [random_plan(logical, seed + attempt) for attempt in range(12)]
+        chosen = [plan for plan in plans if "Contains" in shape(plan)][:3]
+        event(f"contains: {bool(chosen)}, matches: {bool(expected)}")
+        for plan in chosen:
+            found = found_by(plan, example)
+            assert set(found) == set(expected), f"{shape(plan)}\n{example}"
+            assert len(found) == len(expected), f"twice: {shape(plan)}\n{example}"
+
+
+def walk(n_rows: int = 600) -> pa.Table:
+    """A random walk."""
+    steps = np.random.default_rng(7).normal(0, 0.004, n_rows)
+    return pa.table({"t": np.arange(n_rows), "x": 100 * np.exp(np.cumsum(steps))})
+
+
+RISE = """SELECT * FROM t MATCH_RECOGNIZE (ORDER BY t MEASURES START_INDEX() AS i, END_INDEX() AS j
+  PATTERN ({}) DEFINE SEGMENT W AS {}, SEGMENT ALLW AS window(1, 50),
+  SEGMENT FALL AS last(x) / first(x) < 0.99, SEGMENT RISE AS last(x) / first(x) > 1.01)"""
+
+
+def by_definition(x: list[float], *, is_negated: bool) -> list[tuple[int, int]]:
+    """Rises of at most 50 rows that contain a fall, or none."""
+    found = []
+    for s in range(len(x)):
+        has_fall, highest = False, 0.0
+        for e in range(s, min(len(x), s + 50)):
+            highest = max(highest, x[e])
+            has_fall = has_fall or any(x[e] / x[a] < 0.99 for a in range(s, e + 1))
+            if x[e] / x[s] > 1.01 and has_fall is not is_negated:
+                found.append((s, e))
+    return found
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+@pytest.mark.parametrize("is_negated", [True, False])
+def test_a_rise_with_or_without_a_fall(planner: str, is_negated: bool) -> None:
+    rows = walk(300)
+    query = RISE.format(f"RISE & {'~' * is_negated}(W FALL W) & ALLW", "true")
+    found: list[dict[str, Any]] = rex.sql(query, t=rows, planner=planner).to_pylist()
+    assert [tuple(row.values()) for row in found] == by_definition(rows["x"].to_pylist(), is_negated=is_negated) != []
+
+
+def test_the_optimizer_answers_it_by_ranges() -> None:
+    assert "Contains" in str(rex.explain(RISE.format("RISE & ~(W FALL W) & ALLW", "true"), t=walk()))
+    assert "Contains" in str(rex.explain(RISE.format("RISE & ~(W FALL W) & ALLW", "window(3, NULL)"), t=walk()))
+    bounded = str(rex.explain(RISE.format("RISE & ~(W FALL W) & ALLW", "window(1, 3)"), t=walk()))
+    assert "Contains" not in bounded
