@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -236,8 +237,38 @@ def rewrite_search(search: SegmentSearch, table: pa.Table) -> Rewritten:
     return Rewritten(search, (*steps, *more), logical)
 
 
+_MANY_CANDIDATES = 1_000_000_000
+"""Segments to go through of which a query warns before it runs: some seconds at best."""
+
+
+def warn_of_candidates(planned: Planned) -> None:
+    """Say before the run how many segments a part of the plan goes through, if those are very many."""
+    n_series = max(1, len(planned.series.offsets) - 1)
+    most, where = 0, ""
+    pending = [(planned.plan.physical, planned.plan.estimate)]
+    while pending:
+        plan, estimate = pending.pop()
+        pending += zip(plan.children, estimate.children, strict=True)
+        if not isinstance(plan.logical, Leaf) or plan.logical.is_point or estimate.spaces > n_series:
+            continue  # what is probed is not gone through as a whole
+        n_candidates = _candidates(planned.series, plan.logical)
+        if n_candidates > most:
+            most, where = n_candidates, logical_text(plan.logical)
+    if most > _MANY_CANDIDATES:
+        warnings.warn(
+            f"{where} has {most:,} segments to go through: bound it, or the whole pattern, by a window", stacklevel=2
+        )
+
+
+def _candidates(series: Series, node: Logical) -> int:
+    """How many segments the windows of a node allow, exactly."""
+    first_end, last_end, _, _ = series.bounds(node.windows)
+    return int(np.maximum(last_end - first_end + 1, 0).sum())
+
+
 def _found(planned: Planned, settings: Settings, builder: Callable[..., Builder]) -> Segments:
     search = planned.search
+    warn_of_candidates(planned)
     operator = builder(planned.series, planned.conditions, settings.limit_segments).build(planned.plan.physical)
     parts_found: list[Segments] = []
     n_found = 0
@@ -263,8 +294,7 @@ def _largest(planned: Planned, limit: int) -> str:
     suspects = [node for node in nodes if isinstance(node, Neither | Repeat)] or nodes
     sizes = {}
     for node in suspects:
-        first_end, last_end, _, _ = planned.series.bounds(node.windows)
-        sizes[int(np.maximum(last_end - first_end + 1, 0).sum())] = node
+        sizes[_candidates(planned.series, node)] = node
     made = "" if max(sizes) > limit else ", each in many ways"
     return f"{logical_text(sizes[max(sizes)])} may have up to {max(sizes):,} segments{made}"
 

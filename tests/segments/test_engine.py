@@ -370,3 +370,17 @@ def test_a_window_on_a_time_that_cannot_prune_is_a_condition(
         table = pa.table({"n": range(4), "at": pa.array(hours, pa.timestamp(unit))})
         clause = f"{UP.replace(' t ', f' {order} ')} PATTERN (S) DEFINE SEGMENT S AS {window}"
         assert rows(clause, table) == expected
+
+
+def test_very_many_candidates_are_warned_of_before_the_run() -> None:
+    n = 200_000
+    table = pa.table({"k": ["a"] * n, "t": range(n), "x": [0, 1] * (n // 2), "y": [0.0] * n}, schema=SCHEMA)
+    clause = "ORDER BY t MEASURES START_INDEX() AS i PATTERN (A B)" \
+        " DEFINE SEGMENT A AS avg(x) > 0.4, SEGMENT B AS last(x) > first(x){}"
+    many = n * (n + 1) // 2
+    with pytest.warns(UserWarning, match=f"has {many:,} segments to go through"), pytest.raises(
+        rex.ExecutionError, match="REX408"
+    ):
+        rows(clause.format(""), table, settings={"limit_segments": 1000})
+    bounded = clause.replace("(A B)", "((A B) & ALLW)").format(", SEGMENT ALLW AS window(1, 3)")
+    assert len(rows(bounded, table.slice(0, 1000))) > 0  # and no warning, which would be an error
