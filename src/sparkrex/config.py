@@ -23,9 +23,10 @@ class Settings:
     """What can be set for a query. `docs/settings.md` has the table.
 
     `step_budget` bounds the steps of the search from one start row when a condition reads the match's context (others
-    need no bound). `chunk_rows`, if set, feeds the matcher that many rows at a time. `max_open_rows` bounds the rows
-    that a matcher holds back while a match is undecided. `time_zone` is the in-memory host's. `matcher` forces a row
-    pattern matcher by name: `automaton`, `backtrack` or `interpreter`. `threads` are used in memory, one in a Spark
+    need no bound), and of an event query at one event. `chunk_rows`, if set, feeds the matcher that many rows at a
+    time. `max_open_rows` bounds the rows that a matcher holds back while a match is undecided. `time_zone` is the
+    in-memory host's. `matcher` forces a row pattern matcher by name: `automaton`, `backtrack` or `interpreter`.
+    `threads` are used in memory, one in a Spark
     worker; None means all cores. `planner` plans segment searches; None means `optimizer`, the others go by rules.
     `limit_segments` bounds the segments that a part of a pattern may have at a time, and `sample_series` is on how many
     series a segment search samples its conditions. `event_algorithm` is how event queries are matched: `merging`,

@@ -127,7 +127,7 @@ def check_events(query: EventQuery, sample: pa.Table, evaluator: Evaluator, sett
     matcher = NfabMatcher(query, evaluator, settings)
     tested = tested_columns(query)
     columns = Columns(sample.select([name for name in sample.column_names if name in tested]), np.zeros(1, np.int64))
-    FeedArrays(query, matcher.automaton, matcher.conditions, columns, evaluator, settings)
+    FeedArrays(query, matcher.automaton, matcher.conditions, matcher.absences, columns, evaluator, settings)
 
 
 def explain_for_workers(query: EventQuery, evaluator: Evaluator, settings: Settings) -> EventsExplained:

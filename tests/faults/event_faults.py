@@ -19,7 +19,7 @@ from sparkrex.kernels import nfab_merge as kernel
 from sparkrex.physical.nfab import automaton, conditions, equivalence, frame, matcher
 from sparkrex.physical.nfab.contract import EventMatches
 from sparkrex.physical.nfab.matcher import NfabMatcher
-from sparkrex.physical.nfab.state import no_nodes, no_runs, saved
+from sparkrex.physical.nfab.state import no_ends, no_nodes, no_runs, saved
 from sparkrex.physical.nfab.windows import Times
 
 if TYPE_CHECKING:
@@ -160,6 +160,20 @@ def _aggregates_not_compared() -> Context:
     return mock.patch.object(frame, "merge_reads", changed)
 
 
+def _apart_by_nothing(*places: int) -> Context:
+    """Runs are merged whatever a negation reads of them: of `places` in `FeedArrays.apart`."""
+    correct = frame.FeedArrays._apart
+
+    def changed(self: frame.FeedArrays, *given: Any) -> tuple[Any, ...]:
+        found = correct(self, *given)
+        return tuple(
+            (np.zeros_like(part) if isinstance(part, np.ndarray) else False) if place in places else part
+            for place, part in enumerate(found)
+        )
+
+    return mock.patch.object(frame.FeedArrays, "_apart", changed)
+
+
 # Faults of what is done with complete matches.
 
 
@@ -195,7 +209,7 @@ def _lost_when_saved(change: Callable[[NfabState], None]) -> Context:
 
 
 def _lose_undecided(state: NfabState) -> None:
-    state.undecided = EventMatches.none()
+    state.undecided, state.ends = EventMatches.none(), no_ends()
 
 
 def _lose_runs(state: NfabState) -> None:
@@ -240,6 +254,9 @@ EVENT_FAULTS = (
                lambda query: bool(query.partition_by)),
     EventFault("runs are merged whatever is read later", _merged_whatever_is_read_later),
     EventFault("runs are merged without comparing aggregates", _aggregates_not_compared),
+    EventFault("runs are merged whatever has come behind their last event", lambda: _apart_by_nothing(0), _negates),
+    EventFault("runs are merged wherever they began", lambda: _apart_by_nothing(3),
+               lambda query: _negates(query) or query.is_non_overlapping),
     EventFault("a middle negation reaches back as at the start", _negation_sees_nothing_before, _negates),
     EventFault("one match is given for every way to read it", _matches_are_repeated, _is_ambiguous),
     EventFault("matches overlap", _overlaps_are_kept, lambda query: query.is_non_overlapping),

@@ -409,3 +409,26 @@ def test_in_memory_streams_on_spark(spark: SparkSession) -> None:
     query = CHAINS.format(strategy="skip_till_any_match")
     found = rex.events(query, LETTERS, time="ts", type="kind", spark=spark)
     assert _rows(found) == _rows(rex.events(query, LETTERS, time="ts", type="kind"))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["count(b[]) > 1", "c.x > count(b[])", "b[i].x > count(b[..i-1])", "count(b[]) > 1 AND count(b[].v) < 4"],
+)
+def test_counts_in_conditions(condition: str, spark: SparkSession) -> None:
+    """Spark's query and the workers' are analysed one after the other, from one tree."""
+    query = (
+        f"PATTERN SEQ(A a, B+ b[], C c) WHERE skip_till_next_match(a, b[], c) {{ [k] AND {condition} }} WITHIN 2 hours "
+        "RETURN a.id AS a, count(b[]) AS n, c.id AS c"
+    )
+    expected = _rows(rex.events(query, STREAM, dialect="spark", **OPTIONS))
+    assert expected
+    assert _rows(rex.events(query, spark.createDataFrame(STREAM), **OPTIONS)) == expected
+
+
+@pytest.mark.parametrize("times", [[1.0, float("nan")], [-(2**63), 2**63 - 1]])
+def test_windows_at_the_ends_of_time(times: list[Any], spark: SparkSession) -> None:
+    frame = spark.createDataFrame(pa.table({"ts": times, "kind": ["A", "B"]}))
+    query = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match(a, b) {} RETURN a.ts AS a"
+    assert len(rex.events(query.format("WITHIN 3"), frame, time="ts", type="kind").collect()) == 0
+    assert len(rex.events(query.format("WITHIN 3 EVENTS"), frame, time="ts", type="kind").collect()) == 1

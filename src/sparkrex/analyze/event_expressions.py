@@ -114,9 +114,15 @@ class EventConverter(Converter):
             raise self.error("REX224", "an attribute of the event is missing", span, hint=f"{written}.attribute")
 
     def _converted(self, tree: exp.Expr) -> Expression:
-        for count in list(tree.find_all(exp.Count)):
+        counts = [(count, count.this) for count in tree.find_all(exp.Count)]
+        for count, _ in counts:
             _count_events(count)
-        return self.convert_node(tree, Place())
+        try:
+            return self.convert_node(tree, Place())
+        finally:
+            # The tree is read once more where Spark and its workers each have a query of their own.
+            for count, argument in counts:
+                count.set("this", argument)
 
     def _reference(self, node: exp.Expr, index: Index, place: Place) -> Expression:
         argument = node.expressions[0]

@@ -17,6 +17,7 @@ import numpy as np
 
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.machine import holds
+from sparkrex.kernels.nfab_absence import end_verdict, holds_for, is_there, row_before, row_behind, status_of
 from sparkrex.kernels.nfab_codes import (
     ANY,
     CONTIGUITY,
@@ -24,9 +25,12 @@ from sparkrex.kernels.nfab_codes import (
     DONE,
     EDGE_TESTS,
     ENDED,
+    GIVEN_UP,
+    LABEL,
     LAST,
     MATCH_ENDS,
     MOST_RUNS,
+    N_FIELDS,
     N_STATISTICS,
     NEEDS_ROOM,
     NEXT,
@@ -34,14 +38,18 @@ from sparkrex.kernels.nfab_codes import (
     NODES,
     OVERFLOW,
     RECORD,
+    REFUSED,
     RUN_STEPS,
     START,
     STATE,
+    STEPS,
+    STOPPED,
     TOO_MANY_MATCHES,
     TOO_MANY_NODES,
     TOO_MANY_RUNS,
+    UNDECIDED,
 )
-from sparkrex.kernels.nfab_matches import UNION, grown, holds_for, keep_best, replay, select, write_all
+from sparkrex.kernels.nfab_matches import UNION, grown, keep_best, replay, select, write_all
 from sparkrex.kernels.nfab_merge import merge
 from sparkrex.kernels.path import MAPPED
 
@@ -62,18 +70,23 @@ def deepened(table, n_rows):
 
 @njit(cache=True, nogil=True)
 def _widened(runs, n_runs):
-    larger = np.empty((2, runs.shape[1], max(2 * runs.shape[2], n_runs)), np.int64)
+    larger = np.empty((2, N_FIELDS, max(2 * runs.shape[2], n_runs)), np.int64)
     larger[:, :, : runs.shape[2]] = runs
     return larger
 
 
 @njit(cache=True, nogil=True)
-def compact(run_node, n_runs, nodes, n_nodes, bound):
-    """Throw away the nodes that no run reaches inside the window, in place. Gives how many are left."""
+def compact(run_node, n_runs, end_node, n_ends, nodes, n_nodes, bound):
+    """Throw away the nodes that no run and no end reaches inside the window, in place. Gives how many are left.
+
+    `end_node` are those of undecided ends: what may be behind them is inside the window yet.
+    """
     node_row, node_label, node_before, node_other, node_youngest = nodes
     moved = np.full(n_nodes, -1, np.int64)
     for r in range(n_runs):
         moved[run_node[r]] = 0
+    for e in range(n_ends):
+        moved[end_node[e]] = 0
     for n in range(n_nodes - 1, -1, -1):
         if moved[n] < 0:
             continue
@@ -93,26 +106,33 @@ def compact(run_node, n_runs, nodes, n_nodes, bound):
         node_youngest[n_left] = node_youngest[n]
         before = node_before[n]
         node_before[n_left] = moved[before] if before >= 0 else -1
-        other = node_other[n] if node_label[n] == UNION else np.int64(-1)
-        node_other[n_left] = moved[other] if other >= 0 else -1
+        other = node_other[n]
+        if node_label[n] == UNION:
+            other = moved[other] if other >= 0 else np.int64(-1)
+        node_other[n_left] = other
         n_left += 1
     for r in range(n_runs):
         run_node[r] = moved[run_node[r]]
+    for e in range(n_ends):
+        end_node[e] = moved[end_node[e]]
     return n_left
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automaton, events, options, most_edges, reads,
-            path, tests, machine, columns, column_bits, record_ints, record_floats, float_bits, no_labels, statistics):
+def advance(at, low, high, is_open, blocked, runs, nodes, ends, free, table, used, automaton, events, options,
+            most_edges, absences, reads, apart, path, tests, machine, columns, column_bits, record_ints, record_floats,
+            float_bits, no_labels, budget, statistics):
     """Feed events from row `at[ROW]` on: DONE, NEEDS_ROOM before a row, ENDED behind a row, or an error.
 
     Parameters
     ----------
     at : int64, see above: ROW to N_RECORDS are read and written; WHERE tells the row of an error
     low, high : the partition's first row and the row behind its last
+    is_open : whether more rows of the partition may come
     blocked : no run starts at a time tied with this row, -1: none is
-    runs : int64 (2, 5 fields, runs): those of side `at[SIDE]` wait, the other side is written
-    ends : end_node, end_row, end_first (the first row that the window allows), one for each end of matches
+    runs : int64 (2, fields, runs): those of side `at[SIDE]` wait, the other side is written
+    ends : end_node, end_row, end_first (the first row that the window allows), end_is_open (whether a negation behind
+        them leaves them undecided), one for each end of matches
     free : records that no run has; with room for all
     For the others see `search`, and `nfab_merge.merge`.
     """
@@ -123,7 +143,10 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
     strategy, merges, stops_at_ends = options
     bitmap_of, bitmaps, code_begin, code_end = tests
     node_row, node_label, node_before, node_other, node_youngest = nodes
-    end_node, end_row, end_first = ends
+    end_node, end_row, end_first, end_is_open = ends
+    cross_offsets, crossed = absences[7], absences[8]
+    has_ends_to_judge = absences[6].shape[0] > 0
+    keeps_best = apart[4]
     has_record = record_ints.shape[1] + record_floats.shape[1] > 0
     has_ties = ties.shape[0] > 0
     row, n_runs, side, n_nodes = at[ROW], at[N_RUNS], at[SIDE], at[N_NODES]
@@ -135,6 +158,9 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
                 row += 1
             if row == high:
                 break
+        if budget[GIVEN_UP] != 0:
+            return STOPPED
+        budget[STEPS] = 0
         most_new = n_runs * (most_edges + 1) + most_edges
         if (
             most_new > runs.shape[2] or n_nodes + 2 * most_new > node_row.shape[0]
@@ -155,16 +181,18 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
                 if not starts:
                     break
                 state, node, start, record = np.int64(0), np.int64(-1), row, np.int64(0)
+                last, first_label = np.int64(-1), np.int64(-1)
             else:
                 state, node, start = runs[side, STATE, r], runs[side, NODE, r], runs[side, START, r]
                 record = runs[side, RECORD, r]
+                last, first_label = runs[side, LAST, r], runs[side, LABEL, r]
                 is_over = start < bound
                 if not is_over:
                     statistics[RUN_STEPS] += 1
-                    if has_ties and ties[runs[side, LAST, r]] == ties[row]:
+                    if has_ties and ties[last] == ties[row]:
                         is_over = strategy == CONTIGUITY
                         if not is_over:
-                            for f in range(5):
+                            for f in range(N_FIELDS):
                                 runs[other, f, n_new] = runs[side, f, r]
                             n_new += 1
                             continue
@@ -203,10 +231,27 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
                                   record_floats):
                         at[WHERE] = row
                         return OVERFLOW
+                # The event is selected, as if negated components were not there; then the run may be refused.
+                is_refused = False
+                for a in range(cross_offsets[edge], cross_offsets[edge + 1]):
+                    behind = row_behind(last, row - 1, ties)
+                    found = is_there(crossed[a], behind, row_before(row, behind, ties), child, (start, low, high),
+                                     absences, tests, machine, columns, record_ints, record_floats, no_labels, budget)
+                    if found < 0:
+                        at[WHERE] = row
+                        return status_of(found)
+                    is_refused = is_refused or found == 1
+                if is_refused:
+                    free[n_free] = child
+                    n_free += has_record
+                    continue
+                label = first_label if state != 0 else state_variable[target]
                 node_row[n_nodes] = row
                 node_label[n_nodes] = state_variable[target]
                 node_before[n_nodes] = node
                 node_other[n_nodes] = -1
+                if keeps_best:
+                    node_other[n_nodes] = node_other[node] + 1 if node >= 0 else 1
                 node_youngest[n_nodes] = start
                 n_nodes += 1
                 accepts = accept_condition[target]
@@ -218,6 +263,15 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
                         at[WHERE] = row
                         return OVERFLOW if found == -1 else DIVISION_BY_ZERO
                     ends_here = found == 1
+                if ends_here and has_ends_to_judge:
+                    found = end_verdict(start, row, label, state_variable[target], child, is_open, (start, low, high),
+                                        absences, ties, tests, machine, columns, record_ints, record_floats, no_labels,
+                                        budget)
+                    if found < 0:
+                        at[WHERE] = row
+                        return status_of(found)
+                    ends_here = found != REFUSED
+                    end_is_open[n_ends] = found == UNDECIDED
                 if ends_here:
                     statistics[MATCH_ENDS] += 1
                     end_node[n_ends], end_row[n_ends], end_first[n_ends] = n_nodes - 1, row, bound
@@ -225,7 +279,7 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
                 if edge_offsets[target] < edge_offsets[target + 1]:
                     runs[other, STATE, n_new], runs[other, NODE, n_new] = target, n_nodes - 1
                     runs[other, START, n_new], runs[other, LAST, n_new] = start, row
-                    runs[other, RECORD, n_new] = child
+                    runs[other, RECORD, n_new], runs[other, LABEL, n_new] = child, label
                     n_new += 1
                     n_changed += 1
                 elif has_record:
@@ -237,7 +291,7 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
             if strategy == NEXT:
                 stays = not (takes if state_has_take[state] != 0 else selects)
             if stays:
-                for f in range(5):
+                for f in range(N_FIELDS):
                     runs[other, f, n_new] = runs[side, f, r]
                 n_new += 1
             elif has_record:
@@ -246,8 +300,9 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
         side = other
         n_runs = n_new
         if merges and n_changed > 0 and n_runs > 1:
-            n_runs, n_nodes, n_free = merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, ties,
-                                            columns, column_bits, record_ints, float_bits, table, used, statistics)
+            n_runs, n_nodes, n_free = merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, apart,
+                                            absences[2], ties, columns, column_bits, record_ints, float_bits, table,
+                                            used, statistics)
         statistics[NODES] = max(statistics[NODES], n_nodes)
         statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
         row += 1
@@ -260,8 +315,8 @@ def advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automa
 
 
 @njit(cache=True, nogil=True)
-def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, automaton, events, options, absences, reads,
-           path, tests, machine, columns, initial, output):
+def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiting, automaton, events, options,
+           absences, reads, apart, path, tests, machine, columns, initial, output, budget):
     """All matches of a range of partitions.
 
     Parameters
@@ -271,25 +326,29 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, autom
     closes : whether the last partition ends with its last row
     blocked : with ties, the last row of the last match of the first partition, if only the first is kept; else -1
     live : state, node, start and last row of the runs of the first partition, int64; live_nodes : its buffer
+    waiting : node, first and last row of the ends of the first partition that are undecided still
     automaton : edge_offsets (by state), edge_target, edge_condition, edge_is_take, state_has_take, state_variable,
         accept_condition (by state, -2: a match cannot end there)
     events : window_first (by row: the first row that a match which ends here may have), ties (see `verdict`), can_start
         uint8 (whether a row can start a run)
     options : strategy, whether to merge, to construct matches, to keep only the first of overlapping ones, to keep the
-        buffer and the ends of all rows, and the most bytes to use
-    absences : see `nfab_matches.verdict`
-    reads : see `nfab_merge.merge`
-    path, tests, machine, columns : see kernels.path, nfab_matches.holds_for, kernels.machine
+        buffer and the ends of all rows, to list undecided matches too instead of keeping their ends, and the most bytes
+        to use
+    absences : see `nfab_absence.is_there`
+    reads, apart : see `nfab_merge.merge`
+    path, tests, machine, columns : see kernels.path, nfab_absence.holds_for, kernels.machine
     initial : the record of a run without events, int64 and float64
     output : see `write_all`; empty, with room for some
+    budget : see `nfab_codes`
 
     Returns
     -------
     status, row or state where it stopped, output, ends (node, row and first row allowed of every
-    match end that was not written, with their number), the runs left, the nodes, the last match's last row, statistics
+    match end that was not written, with their number), the runs left, the nodes, the undecided ends left (as `waiting`)
+    the last match's last row, statistics
     """
     edge_offsets = automaton[0]
-    strategy, merges, constructs, only_first, keeps_buffer, most_bytes = options
+    strategy, merges, constructs, only_first, keeps_buffer, lists_open, most_bytes = options
     n_ints, n_floats = initial[0].shape[0], initial[1].shape[0]
     statistics = np.zeros(N_STATISTICS, np.int64)
     most_edges = np.int64(1)
@@ -297,7 +356,7 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, autom
         most_edges = max(most_edges, edge_offsets[s + 1] - edge_offsets[s])
 
     n_live = live[0].shape[0]
-    runs = np.zeros((2, 5, max(np.int64(64), n_live)), np.int64)
+    runs = np.zeros((2, N_FIELDS, max(np.int64(64), n_live)), np.int64)
     used = np.empty(runs.shape[2], np.int64)
     table = np.full(256, -1, np.int64)
     record_ints = np.empty((max(np.int64(64), 2 * n_live), n_ints), np.int64)
@@ -311,7 +370,9 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, autom
     nodes = (grown(live_nodes[0], 1024), grown(live_nodes[1], 1024), grown(live_nodes[2], 1024),
              grown(live_nodes[3], 1024), grown(live_nodes[4], 1024))
     n_kept_nodes = live_nodes[0].shape[0]
-    ends = (np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64))
+    ends = (np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64), np.zeros(1024, np.uint8))
+    undecided = (grown(waiting[0], 64), grown(waiting[1], 64), grown(waiting[2], 64))
+    n_undecided = waiting[0].shape[0]
     no_labels = np.empty(0, np.int16)
     inner_options = (strategy, merges, only_first)
     status = DONE
@@ -337,27 +398,46 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, autom
                 if n_ints + n_floats > 0:
                     runs[0, RECORD, r] = at[N_RECORDS]
                     at[N_RECORDS] += 1
-                    if replay(live[1][r], runs[0, RECORD, r], nodes, path, columns, record_ints,
-                              record_floats) != MAPPED:
-                        status, where = OVERFLOW, live[2][r]
+                mapped, runs[0, LABEL, r] = replay(live[1][r], runs[0, RECORD, r], nodes, path, columns, record_ints,
+                                                   record_floats)
+                if mapped != MAPPED:
+                    status, where = OVERFLOW, live[2][r]
         else:
             blocked = np.int64(-1)
             if not keeps_buffer:
                 at[N_NODES] = 0
         while status == DONE:
-            status = advance(at, low, high, blocked, runs, nodes, ends, free, table, used, automaton, events,
-                             inner_options, most_edges, reads, path, tests, machine, columns, column_bits, record_ints,
-                             record_floats, float_bits, no_labels, statistics)
+            status = advance(at, low, high, is_open, blocked, runs, nodes, ends, free, table, used, automaton, events,
+                             inner_options, most_edges, absences, reads, apart, path, tests, machine, columns,
+                             column_bits, record_ints, record_floats, float_bits, no_labels, budget, statistics)
             where = at[WHERE]
             is_done = status == DONE
             if status not in (DONE, NEEDS_ROOM, ENDED):
                 break
             status = DONE
             n_matches = output[4][0]
+            if is_open and not lists_open and absences[6].shape[0] > 0:
+                n_ends = at[N_ENDS]
+                n_room = n_undecided + n_ends
+                undecided = (grown(undecided[0], n_room), grown(undecided[1], n_room), grown(undecided[2], n_room))
+                at[N_ENDS] = 0
+                for e in range(n_ends):
+                    if ends[3][e] == 0:
+                        kept = at[N_ENDS]
+                        ends[0][kept], ends[1][kept], ends[2][kept] = ends[0][e], ends[1][e], ends[2][e]
+                        ends[3][kept] = 0
+                        at[N_ENDS] = kept + 1
+                        continue
+                    # Runs of different first rows are apart, so that all histories of the node have one.
+                    undecided[0][n_undecided] = ends[0][e]
+                    undecided[1][n_undecided] = nodes[4][ends[0][e]]
+                    undecided[2][n_undecided] = ends[1][e]
+                    n_undecided += 1
             if not keeps_buffer and at[N_ENDS] > 0:
                 if constructs:
                     output, status, where = write_all(ends, at[N_ENDS], is_open, low, high, nodes, output, absences,
-                                                      events[1], path, tests, machine, columns, initial, most_bytes)
+                                                      events[1], path, tests, machine, columns, initial, most_bytes,
+                                                      budget)
                     if status == 0:
                         status = DONE
                     elif status > 0:
@@ -366,7 +446,7 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, autom
                         while automaton[5][where] != nodes[1][ends[0][0]]:
                             where += 1
                     else:
-                        status = OVERFLOW if status == -1 else DIVISION_BY_ZERO
+                        status = status_of(status)
                 at[N_ENDS] = 0
             if only_first and output[4][0] > n_matches:
                 keep_best(output, n_matches)
@@ -397,7 +477,8 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, autom
                 free = grown(free, record_ints.shape[0] + 1)
             if n_nodes + 2 * most_new > nodes[0].shape[0]:
                 if not keeps_buffer and n_nodes > 2 * n_kept_nodes + (1 << 16):
-                    n_nodes = compact(runs[side, NODE], n_runs, nodes, n_nodes, events[0][max(low, at[ROW] - 1)])
+                    n_nodes = compact(runs[side, NODE], n_runs, undecided[0], n_undecided, nodes, n_nodes,
+                                      events[0][max(low, at[ROW] - 1)])
                     at[N_NODES] = n_nodes
                     n_kept_nodes = n_nodes
                 n_room = n_nodes + 2 * most_new
@@ -409,7 +490,10 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, autom
             n_room = at[N_ENDS] + most_new
             if not keeps_buffer:
                 n_room = max(n_room, min(2 * ends[0].shape[0], np.int64(_MOST_ENDS)))
-            ends = (grown(ends[0], n_room), grown(ends[1], n_room), grown(ends[2], n_room))
+            if n_room > ends[0].shape[0]:
+                # Where no end is judged, none is written to be open.
+                ends = (grown(ends[0], n_room), grown(ends[1], n_room), grown(ends[2], n_room),
+                        np.zeros(max(2 * ends[0].shape[0], n_room), np.uint8))
         if status != DONE:
             break
     n_runs = np.int64(0) if closes or n_partitions == 0 else at[N_RUNS]
@@ -419,5 +503,5 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, autom
         status, where, output, (ends[0], ends[1], ends[2], at[N_ENDS]),
         (left[STATE], left[NODE], left[START], left[LAST]),
         (nodes[0][:n_nodes], nodes[1][:n_nodes], nodes[2][:n_nodes], nodes[3][:n_nodes], nodes[4][:n_nodes]),
-        blocked, statistics,
+        (undecided[0][:n_undecided], undecided[1][:n_undecided], undecided[2][:n_undecided]), blocked, statistics,
     )

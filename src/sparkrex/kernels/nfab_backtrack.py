@@ -10,6 +10,7 @@ import numpy as np
 
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.nfab import deepened
+from sparkrex.kernels.nfab_absence import holds_for, status_of
 from sparkrex.kernels.nfab_codes import (
     ANY,
     BACK_STEPS,
@@ -17,22 +18,27 @@ from sparkrex.kernels.nfab_codes import (
     DIVISION_BY_ZERO,
     DONE,
     EDGE_TESTS,
+    GIVEN_UP,
     MATCH_ENDS,
     MOST_RUNS,
+    MOST_STEPS,
     N_STATISTICS,
     NEXT,
     OVERFLOW,
     RUN_STEPS,
+    STOPPED,
     TOO_MANY_MATCHES,
     TOO_MANY_RUNS,
+    TOO_MANY_STEPS,
 )
-from sparkrex.kernels.nfab_matches import grown, holds_for, select, write_all
+from sparkrex.kernels.nfab_matches import grown, select, write_all
 
 _RUN_BYTES = 64
 
 
 @njit(cache=True, nogil=True)
-def search(offsets, closes, automaton, events, options, absences, path, tests, machine, columns, initial, output):
+def search(offsets, closes, automaton, events, options, absences, path, tests, machine, columns, initial, output,
+           budget):
     """All matches of a range of partitions, by their starts. For the arguments see `nfab.search`.
 
     Returns
@@ -61,6 +67,7 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
     node_before, node_other = np.empty(1024, np.int64), np.empty(1024, np.int64)
     node_youngest = np.empty(1024, np.int64)
     end_node, end_row, end_first = np.empty(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
+    end_is_open = np.zeros(1, np.uint8)
     no_labels = np.empty(0, np.int16)
     n_partitions = offsets.shape[0] - 1
     for p in range(n_partitions):
@@ -75,7 +82,13 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
             record_ints[1], record_floats[1] = record_ints[0], record_floats[0]
             n_runs = 1
             n_nodes = 0
+            n_steps = np.int64(0)
             while n_runs > 0:
+                n_steps += 1
+                if n_steps > budget[MOST_STEPS]:
+                    return TOO_MANY_STEPS, first, output, statistics
+                if budget[GIVEN_UP] != 0:
+                    return STOPPED, first, output, statistics
                 n_runs -= 1
                 state, node, last, row = run_state[n_runs], run_node[n_runs], run_last[n_runs], run_next[n_runs]
                 own = n_runs
@@ -145,13 +158,13 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
                         if constructs:
                             end_node[0], end_row[0], end_first[0] = n_nodes - 1, row, first
                             nodes = (node_row, node_label, node_before, node_other, node_youngest)
-                            output, error, _ = write_all((end_node, end_row, end_first), np.int64(1), is_open, low,
-                                                         high, nodes, output, absences, ties, path, tests, machine,
-                                                         columns, initial, most_bytes)
+                            output, error, _ = write_all((end_node, end_row, end_first, end_is_open), np.int64(1),
+                                                         is_open, low, high, nodes, output, absences, ties, path, tests,
+                                                         machine, columns, initial, most_bytes, budget)
                             if error > 0:
                                 return TOO_MANY_MATCHES, target, output, statistics
                             if error < 0:
-                                return OVERFLOW if error == -1 else DIVISION_BY_ZERO, row, output, statistics
+                                return status_of(error), row, output, statistics
                     if edge_offsets[target] < edge_offsets[target + 1]:
                         run_state[place], run_node[place], run_last[place] = target, n_nodes - 1, row
                         run_next[place] = row + 1

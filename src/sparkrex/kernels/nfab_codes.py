@@ -6,10 +6,20 @@ from __future__ import annotations
 CONTIGUITY, NEXT, ANY = range(3)
 
 # How a search, or a part of it, ended.
-DONE, OVERFLOW, DIVISION_BY_ZERO, TOO_MANY_RUNS, TOO_MANY_NODES, TOO_MANY_MATCHES, NEEDS_ROOM, ENDED = range(8)
+(
+    DONE, OVERFLOW, DIVISION_BY_ZERO, TOO_MANY_RUNS, TOO_MANY_NODES, TOO_MANY_MATCHES, NEEDS_ROOM, ENDED,
+    TOO_MANY_STEPS, STOPPED,
+) = range(10)
 
-# Fields of a run.
-STATE, NODE, START, LAST, RECORD = range(5)
+# Fields of a run; LABEL is the variable of its first event.
+STATE, NODE, START, LAST, RECORD, LABEL = range(6)
+N_FIELDS = 6
+
+# What becomes of matches that a negated component may forbid.
+KEPT, REFUSED, UNDECIDED = range(3)
+
+# A budget: steps at one event, or from one start, so far; the most there may be; not zero when the caller has given up.
+STEPS, MOST_STEPS, GIVEN_UP = range(3)
 
 # Statistics.
 RUN_STEPS, EDGE_TESTS, MERGES, NODES, MATCH_ENDS, MOST_RUNS, BACK_STEPS = range(7)

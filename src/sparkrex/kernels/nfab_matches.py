@@ -12,11 +12,11 @@ import numpy as np
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
-from sparkrex.kernels.machine import holds
+from sparkrex.kernels.nfab_absence import end_verdict, verdict
+from sparkrex.kernels.nfab_codes import GIVEN_UP, KEPT, MOST_STEPS, REFUSED, STEPS, UNDECIDED
 from sparkrex.kernels.path import MAPPED, OVERFLOW, extend
 
 UNION = -1  # the label of a union node
-KEPT, REFUSED, UNDECIDED = range(3)
 _EVENT_BYTES = 10
 
 
@@ -28,28 +28,6 @@ def grown(array, length):
     larger = np.empty(max(2 * array.shape[0], length), array.dtype)
     larger[: array.shape[0]] = array
     return larger
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def holds_for(condition, row, record, bounds, tests, machine, columns, record_ints, record_floats, no_labels):
-    """Whether a condition holds for a row and a run's record: 1, 0 or an error of the machine.
-
-    Parameters
-    ----------
-    bounds : first row of the run, first row of the partition and the row behind its last
-    tests : bitmap_of (by condition, -1: none), bitmaps uint8 (n, rows), code_begin, code_end (by condition)
-    machine, columns, record_ints, record_floats : see kernels.machine
-    """
-    bitmap_of, bitmaps, code_begin, code_end = tests
-    if condition < 0:
-        return 1
-    if bitmap_of[condition] >= 0 and bitmaps[bitmap_of[condition], row] == 0:
-        return 0
-    if code_begin[condition] == code_end[condition]:
-        return 1
-    place = (row, bounds[0], bounds[1], bounds[2], np.int64(0))
-    return holds(code_begin[condition], code_end[condition], machine, columns, record_ints, record_floats, record,
-                 no_labels, place)
 
 
 @inlined
@@ -89,57 +67,10 @@ def replay_rows(rows, labels, n_events, record, path, columns, record_ints, reco
     return MAPPED
 
 
-@inlined
-def verdict(rows, labels, n_events, is_open, bounds, absences, ties, tests, machine, columns, record_ints,
-            record_floats, no_labels):
-    """Whether a match survives its negated components: KEPT, REFUSED, UNDECIDED, or an error of the machine (negative).
-
-    Parameters
-    ----------
-    rows, labels : the match's events, the last one first
-    is_open : whether more rows of the partition may come
-    absences : conditions (by negated component), is_before uint8 (components, variables: whether a variable stands
-        before the component), next_candidate int64 (components, rows + 1: the next row whose row condition holds),
-        window_first, window_last (by row: the first row that a match which ends here may have, the last that one which
-        starts here may have)
-    ties : by row, the number of its time; empty if tied events may follow each other
-    record_ints, record_floats : record 1 is that of the match
-    """
-    conditions, is_before, next_candidate, window_first, window_last = absences
-    first, last = rows[n_events - 1], rows[0]
-    result = KEPT
-    for k in range(conditions.shape[0]):
-        n_behind = 0
-        while n_behind < n_events and is_before[k, labels[n_behind]] == 0:
-            n_behind += 1
-        low = window_first[last]
-        high = window_last[first]
-        if n_behind < n_events:
-            low = rows[n_behind] + 1
-            while ties.shape[0] > 0 and low <= high and ties[low] == ties[rows[n_behind]]:
-                low += 1
-        if n_behind > 0:
-            high = rows[n_behind - 1] - 1
-            while ties.shape[0] > 0 and high >= low and ties[high] == ties[rows[n_behind - 1]]:
-                high -= 1
-        elif is_open and high == bounds[2] - 1:
-            result = UNDECIDED
-        candidate = next_candidate[k, low] if low <= high else high + 1
-        while candidate <= high:
-            found = holds_for(conditions[k], candidate, np.int64(1), (first, bounds[1], bounds[2]), tests, machine,
-                              columns, record_ints, record_floats, no_labels)
-            if found < 0:
-                return found
-            if found == 1:
-                return REFUSED
-            candidate = next_candidate[k, candidate + 1]
-    return result
-
-
 @njit(cache=True, nogil=True, _nrt=False)
 def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absences, ties, path, tests, machine, columns,
-           record_ints, record_floats, no_labels):
-    """Write matches until all ends are done (0), room is short (1), or a condition fails (negative).
+           record_ints, record_floats, no_labels, budget):
+    """Write matches until all ends are done (0), room is short (1), or a test ends it (negative, see `status_of`).
 
     The walk goes on where it stopped: `cursor` holds the end it is at, the depth of its stack, and the node and depth
     it was at, -1 if it was between two histories.
@@ -147,8 +78,8 @@ def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absenc
     node_row, node_label, node_before, node_other, node_youngest = nodes
     path_rows, path_labels, stack_nodes, stack_depths = buffers
     match_rows, match_labels, match_offsets, match_is_open, counts = output
-    end_node, _, end_first = ends
-    has_absences = absences[0].shape[0] > 0
+    end_node, _, end_first, end_is_open = ends
+    has_absences = absences[5].shape[0] > 0
     has_records = has_absences and record_ints.shape[1] + record_floats.shape[1] > 0
     e, n_stack, at, depth = cursor[0], cursor[1], cursor[2], cursor[3]
     result = 0
@@ -156,7 +87,10 @@ def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absenc
         bound = end_first[e]
         if at < 0:
             at, depth = end_node[e], np.int64(0)
+            budget[STEPS] = 0
         while True:
+            if budget[GIVEN_UP] != 0:
+                return np.int64(-4)
             while at >= 0:
                 if node_label[at] == UNION:
                     left, right = node_before[at], node_other[at]
@@ -193,15 +127,20 @@ def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absenc
                                                record_floats) != MAPPED:
                     return np.int64(-1)
                 state = verdict(path_rows, path_labels, depth, is_open, bounds, absences, ties, tests, machine, columns,
-                                record_ints, record_floats, no_labels)
+                                record_ints, record_floats, no_labels, budget)
                 if state < 0:
                     return np.int64(state)
-            if state != REFUSED:
+            if state == REFUSED:
+                # What is kept takes memory, which has a limit; what is not kept takes only time.
+                budget[STEPS] += depth
+                if budget[STEPS] > budget[MOST_STEPS]:
+                    return np.int64(-3)
+            else:
                 n_matches, n_events = counts[0], counts[1]
                 for i in range(depth):
                     match_rows[n_events + i] = path_rows[depth - 1 - i]
                     match_labels[n_events + i] = path_labels[depth - 1 - i]
-                match_is_open[n_matches] = state == UNDECIDED
+                match_is_open[n_matches] = state == UNDECIDED or end_is_open[e] != 0
                 match_offsets[n_matches + 1] = n_events + depth
                 counts[0] = n_matches + 1
                 counts[1] = n_events + depth
@@ -219,12 +158,13 @@ def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absenc
 
 @njit(cache=True, nogil=True)
 def write_all(ends, n_ends, is_open, low, high, nodes, output, absences, ties, path, tests, machine, columns, initial,
-              most_bytes):
+              most_bytes, budget):
     """Append all matches of some ends to the output. Gives it, 0, 1 (too many) or an error, and the row it is about.
 
     Parameters
     ----------
-    ends : end_node, end_row, end_first: every history of a node whose first row is `end_first` or later is a match
+    ends : end_node, end_row, end_first: every history of a node whose first row is `end_first` or later is a match;
+        end_is_open uint8, whether those still depend on rows to come
     nodes : node_row int64, node_label int16, node_before int64, node_other int64, node_youngest int64
     output : match_rows int64, match_labels int16, match_offsets int64, match_is_open uint8, and counts int64 (matches,
         events)
@@ -240,7 +180,7 @@ def write_all(ends, n_ends, is_open, low, high, nodes, output, absences, ties, p
     bounds = (np.int64(0), low, high)
     while True:
         result = _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absences, ties, path, tests,
-                        machine, columns, record_ints, record_floats, no_labels)
+                        machine, columns, record_ints, record_floats, no_labels, budget)
         if result <= 0:
             row = ends[1][min(cursor[0], n_ends - 1)]
             return output, result, row
@@ -263,7 +203,7 @@ def write_all(ends, n_ends, is_open, low, high, nodes, output, absences, ties, p
 def keep_best(output, n_before):
     """Of the matches from number `n_before` on, which end on one row, keep that of NON-OVERLAPPING.
 
-    The earliest start, then the fewest events, then the smallest rows.
+    The earliest start, then the fewest events, then the smallest rows, then the variables that stand first.
     """
     match_rows, match_labels, match_offsets, match_is_open, counts = output
     best = n_before
@@ -276,8 +216,10 @@ def keep_best(output, n_before):
         i = 0
         while order == 0 and i < n_a:
             order = match_rows[b + i] - match_rows[a + i]
-            if order == 0:
-                order = np.int64(match_labels[b + i]) - np.int64(match_labels[a + i])
+            i += 1
+        i = 0
+        while order == 0 and i < n_a:
+            order = np.int64(match_labels[b + i]) - np.int64(match_labels[a + i])
             i += 1
         if order < 0:
             best = m
@@ -295,7 +237,7 @@ def keep_best(output, n_before):
 
 @njit(cache=True, nogil=True)
 def replay(node, record, nodes, path, columns, record_ints, record_floats):
-    """Write the record of a run anew from its youngest history; MAPPED, or not if a sum overflows.
+    """Write the record of a run anew from its youngest history; MAPPED, or not if a sum overflows. And its first label.
 
     Records hold rows and codes of one frame; the next frame numbers both differently.
     """
@@ -315,12 +257,41 @@ def replay(node, record, nodes, path, columns, record_ints, record_floats):
         path_labels[depth] = node_label[at]
         depth += 1
         at = node_before[at]
-    return replay_rows(path_rows, path_labels, depth, record, path, columns, record_ints, record_floats)
+    mapped = replay_rows(path_rows, path_labels, depth, record, path, columns, record_ints, record_floats)
+    return mapped, np.int64(path_labels[depth - 1])
 
 
 @njit(cache=True, nogil=True)
-def recheck(rows, labels, offsets, is_open, bounds, absences, ties, path, tests, machine, columns, initial, states):
-    """The verdict over matches that were undecided, now that more rows are there. Gives an error or 0."""
+def recheck_ends(ends, nodes, is_open, bounds, absences, ties, path, tests, machine, columns, initial, budget, states):
+    """The verdict over ends that were undecided, now that more rows are there. Gives 0, or negative.
+
+    Parameters
+    ----------
+    ends : nodes, and the first and the last row that all histories of the node have
+    """
+    record_ints = np.empty((2, initial[0].shape[0]), np.int64)
+    record_floats = np.empty((2, initial[1].shape[0]), np.float64)
+    record_ints[0] = initial[0]
+    record_floats[0] = initial[1]
+    no_labels = np.empty(0, np.int16)
+    for e in range(ends[0].shape[0]):
+        node = ends[0][e]
+        mapped, first_label = replay(node, np.int64(1), nodes, path, columns, record_ints, record_floats)
+        if mapped != MAPPED:
+            return np.int64(-1)
+        budget[STEPS] = 0
+        states[e] = end_verdict(ends[1][e], ends[2][e], first_label, np.int64(nodes[1][node]), np.int64(1), is_open,
+                                bounds, absences, ties, tests, machine, columns, record_ints, record_floats, no_labels,
+                                budget)
+        if states[e] < 0:
+            return np.int64(states[e])
+    return np.int64(0)
+
+
+@njit(cache=True, nogil=True)
+def recheck(rows, labels, offsets, is_open, bounds, absences, ties, path, tests, machine, columns, initial, budget,
+            states):
+    """The verdict over matches that were undecided, now that more rows are there. Gives 0, or negative."""
     record_ints = np.empty((2, initial[0].shape[0]), np.int64)
     record_floats = np.empty((2, initial[1].shape[0]), np.float64)
     record_ints[0] = initial[0]
@@ -333,8 +304,9 @@ def recheck(rows, labels, offsets, is_open, bounds, absences, ties, path, tests,
         mapped = replay_rows(back_rows, back_labels, n_events, np.int64(1), path, columns, record_ints, record_floats)
         if mapped != MAPPED:
             return np.int64(-1)
+        budget[STEPS] = 0
         states[m] = verdict(back_rows, back_labels, n_events, is_open, bounds, absences, ties, tests, machine, columns,
-                            record_ints, record_floats, no_labels)
+                            record_ints, record_floats, no_labels, budget)
         if states[m] < 0:
             return np.int64(states[m])
     return np.int64(0)

@@ -3,6 +3,17 @@
 What a run becomes depends on its state and on the values that its state can still read, so two runs that agree in them
 are one from then on; their histories live on in a union node of the shared buffer (`kernels.nfab_matches`). Runs that
 may be equivalent are found by a hash of what is compared.
+
+A negation reads more than values. Between the last event of a run and its next one it looks at the rows after the last:
+runs must agree in that row, or, if the rows alone decide, in whether a forbidden one has come. Before and behind a
+match it looks at rows that the first event decides: runs must agree in where they began.
+
+Of matches that may not overlap one is kept of those that end on a row: the earliest start, then the fewest events, then
+the smallest rows. There runs keep the best of their histories instead of all. That is enough. Two equivalent runs of
+one first row have the same futures; a future adds the same rows in the same number to both histories. So of the two
+matches that it makes, the one of the shorter history is shorter, and of equally long ones the rows differ first where
+the histories do: the best match behind the two runs has the better history in front, whatever the future is. A window
+that both began in one row leave together. Without a window they need not have begun in one: the earlier start wins.
 """
 
 from __future__ import annotations
@@ -10,7 +21,8 @@ from __future__ import annotations
 import numpy as np
 
 from sparkrex.kernels.inlined import inlined
-from sparkrex.kernels.nfab_codes import LAST, MERGES, NODE, RECORD, START, STATE
+from sparkrex.kernels.nfab_absence import row_behind
+from sparkrex.kernels.nfab_codes import LABEL, LAST, MERGES, N_FIELDS, NODE, RECORD, START, STATE
 from sparkrex.kernels.nfab_matches import UNION
 
 # What two runs must agree in: a number of the record, a double of it, whether a count is zero, a column at a row.
@@ -51,19 +63,53 @@ def _are_equivalent(state, record, other, read_offsets, read, columns, column_bi
 
 
 @inlined
-def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, ties, columns, column_bits, record_ints, float_bits,
-          table, used, statistics):
+def _gap_mark(k, last, row, next_candidate, reads_run, ties):
+    """What two runs in front of negated component k must agree in: their last row, or what has come behind it.
+
+    A forbidden row that is tied with this one is not yet one for an event that is tied with it, too.
+    """
+    if reads_run[k] != 0:
+        return last
+    candidate = next_candidate[k, row_behind(last, row, ties)]
+    if candidate > row:
+        return np.int64(-1)
+    return np.int64(-3 if ties.shape[0] > 0 and ties[candidate] == ties[row] else -2)
+
+
+@inlined
+def _is_better(one, other, nodes):
+    """Whether a history is the better of two in a buffer without unions, where `node_other` counts events."""
+    node_row, node_label, node_before, node_other, _ = nodes
+    if node_other[one] != node_other[other]:
+        return node_other[one] < node_other[other]
+    # Seen from the end, the last difference is the first one.
+    by_row, by_label = np.int64(0), np.int64(0)
+    while one != other:
+        if node_row[one] != node_row[other]:
+            by_row = node_row[one] - node_row[other]
+        if node_label[one] != node_label[other]:
+            by_label = np.int64(node_label[one]) - np.int64(node_label[other])
+        one, other = node_before[one], node_before[other]
+    return by_row < 0 or (by_row == 0 and by_label < 0)
+
+
+@inlined
+def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, next_candidate, ties, columns, column_bits,
+          record_ints, float_bits, table, used, statistics):
     """Merge equivalent runs, each into the one that stands first. Gives the numbers of runs, nodes and free records.
 
     Parameters
     ----------
     runs : int64 (5 fields, runs)
     reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
+    apart : gap_offsets by state and gaps (the negated components that its edges pass), reads_run uint8 by component
+        (whether the run decides, too), whether runs must agree in their first event, whether to keep best histories
     table : int64, a power of two of entries, at least twice the runs: all -1, and left so
     used : room for as many numbers as there are runs
     """
     node_row, node_label, node_before, node_other, node_youngest = nodes
     read_offsets, read = reads
+    gap_offsets, gaps, reads_run, by_start, keeps_best = apart
     mask = table.shape[0] - 1
     n_left = np.int64(0)
     for r in range(n_runs):
@@ -76,6 +122,13 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, ties, columns,
                                column_bits)
             hashed = (hashed ^ np.uint64(bits) ^ np.uint64(flag)) * np.uint64(0x9E3779B97F4A7C15)
             hashed ^= hashed >> np.uint64(29)
+        for k in range(gap_offsets[state], gap_offsets[state + 1]):
+            mark = _gap_mark(gaps[k], runs[LAST, r], row, next_candidate, reads_run, ties)
+            hashed = (hashed ^ np.uint64(mark)) * np.uint64(0x9E3779B97F4A7C15)
+            hashed ^= hashed >> np.uint64(29)
+        if by_start:
+            hashed = (hashed ^ np.uint64(runs[START, r])) * np.uint64(0x9E3779B97F4A7C15)
+            hashed ^= hashed >> np.uint64(29)
         place = np.int64((hashed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(20)) & mask
         same = np.int64(-1)
         while table[place] >= 0 and same < 0:
@@ -83,27 +136,39 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, ties, columns,
             equal = runs[STATE, other] == state
             if equal and ties.shape[0] > 0:
                 equal = (ties[runs[LAST, other]] == ties[row]) == is_tied
+            if equal and by_start:
+                equal = runs[START, other] == runs[START, r] and runs[LABEL, other] == runs[LABEL, r]
+            if equal:
+                for k in range(gap_offsets[state], gap_offsets[state + 1]):
+                    mark = _gap_mark(gaps[k], runs[LAST, r], row, next_candidate, reads_run, ties)
+                    equal = equal and mark == _gap_mark(gaps[k], runs[LAST, other], row, next_candidate, reads_run,
+                                                        ties)
             if equal and _are_equivalent(state, record, runs[RECORD, other], read_offsets, read, columns, column_bits,
                                          record_ints, float_bits):
                 same = other
             else:
                 place = (place + 1) & mask
         if same < 0:
-            for f in range(5):
+            for f in range(N_FIELDS):
                 runs[f, n_left] = runs[f, r]
             table[place] = n_left
             used[n_left] = place
             n_left += 1
             continue
-        node_row[n_nodes] = row
-        node_label[n_nodes] = UNION
-        node_before[n_nodes] = runs[NODE, same]
-        node_other[n_nodes] = runs[NODE, r]
-        node_youngest[n_nodes] = max(runs[START, same], runs[START, r])
-        runs[NODE, same] = n_nodes
-        runs[START, same] = node_youngest[n_nodes]
+        if keeps_best:
+            order = runs[START, r] - runs[START, same]
+            if order < 0 or (order == 0 and _is_better(runs[NODE, r], runs[NODE, same], nodes)):
+                runs[NODE, same], runs[START, same] = runs[NODE, r], runs[START, r]
+        else:
+            node_row[n_nodes] = row
+            node_label[n_nodes] = UNION
+            node_before[n_nodes] = runs[NODE, same]
+            node_other[n_nodes] = runs[NODE, r]
+            node_youngest[n_nodes] = max(runs[START, same], runs[START, r])
+            runs[NODE, same] = n_nodes
+            runs[START, same] = node_youngest[n_nodes]
+            n_nodes += 1
         runs[LAST, same] = max(runs[LAST, same], runs[LAST, r])
-        n_nodes += 1
         # Without records there is none to give back.
         free[n_free] = record
         n_free += record_ints.shape[1] + float_bits.shape[1] > 0

@@ -18,6 +18,7 @@ from sparkrex.kernels import path as p
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sparkrex.physical.nfab.absences import AbsencePlan
     from sparkrex.physical.nfab.automaton import Automaton
     from sparkrex.physical.nfab.conditions import Conditions
     from sparkrex.physical.rows.bytecode import Bytecode
@@ -27,14 +28,15 @@ Read = tuple[int, int, int]
 
 
 def merge_reads(
-    automaton: Automaton, conditions: Conditions, code: Bytecode, ranges: list[tuple[int, int]]
+    automaton: Automaton, conditions: Conditions, plan: AbsencePlan, code: Bytecode, ranges: list[tuple[int, int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Offsets by state, and the reads. `ranges` are the instructions of every condition."""
     of_condition = [_reads(code, *bounds) for bounds in ranges]
     n_states = len(automaton.edges)
     own: list[set[Read]] = []
     for state in range(n_states):
-        numbers = [*conditions.edges[state], conditions.accepts[state], *conditions.absent]
+        absent = plan.gaps(state) + (plan.at_end if automaton.accepts[state] else ())
+        numbers = [*conditions.edges[state], conditions.accepts[state], *(conditions.absent[k] for k in absent)]
         own.append({read for number in numbers if number >= 0 for read in of_condition[number]})
     # What is read behind an edge is read here: to a fixed point.
     changed = True

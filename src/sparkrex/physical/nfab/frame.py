@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sparkrex.config import Settings
     from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.event_query import EventQuery
+    from sparkrex.physical.nfab.absences import AbsencePlan
     from sparkrex.physical.nfab.automaton import Automaton
     from sparkrex.physical.nfab.conditions import Conditions
     from sparkrex.physical.nfab.state import NfabState
@@ -42,8 +43,8 @@ class FeedArrays:
     """Everything about a frame that does not change during the search. See `kernels.nfab.search`."""
 
     def __init__(
-        self, query: EventQuery, automaton: Automaton, conditions: Conditions, frame: Columns, evaluator: Evaluator,
-        settings: Settings,
+        self, query: EventQuery, automaton: Automaton, conditions: Conditions, plan: AbsencePlan, frame: Columns,
+        evaluator: Evaluator, settings: Settings,
     ) -> None:
         threads = settings.thread_count()
         variables = ep.positive_variables(query.pattern)
@@ -64,7 +65,7 @@ class FeedArrays:
         begin, end = self.context.code_begin[len(variables) :], self.context.code_end[len(variables) :]
         self.tests = (bitmap_of, bitmaps, begin, end)
         code_ranges = list(zip(begin.tolist(), end.tolist(), strict=True))
-        self.reads = merge_reads(automaton, conditions, self.context.bytecode, code_ranges)
+        self.reads = merge_reads(automaton, conditions, plan, self.context.bytecode, code_ranges)
         records = self.context.bytecode.records
         self.initial = (np.array(records.initial, np.int64), np.zeros(records.n_floats))
         self._updates = records.updates(variables + names)
@@ -74,12 +75,19 @@ class FeedArrays:
         self.can_start = self._can_start(conditions, frame.n_rows)
         # Of a time that is outside every window, its own too, nothing starts.
         self.can_start[self.window_first > np.arange(frame.n_rows)] = 0
-        self.absences = self._absences(query, conditions, variables, times, frame.n_rows)
+        self.absences = self._absences(conditions, plan, variables, times, frame.n_rows)
+        self.apart = self._apart(query, conditions, plan)
 
     @property
     def events(self) -> tuple[NDArray[Any], ...]:
         """By row: window, ties, whether a run can start."""
         return (self.window_first, self.ties, self.can_start)
+
+    @property
+    def absences_of_matches(self) -> tuple[NDArray[Any], ...]:
+        """The same, all of them asked of complete matches."""
+        every = np.arange(len(self.absences[0]), dtype=np.int64)
+        return (*self.absences[:5], every, *self.absences[6:])
 
     def path(self) -> tuple[Any, ...]:
         """Updates of records and room to make one: each thread has its own."""
@@ -96,19 +104,26 @@ class FeedArrays:
         return can_start
 
     def _absences(
-        self, query: EventQuery, conditions: Conditions, variables: tuple[str, ...], times: Times, n_rows: int
+        self, conditions: Conditions, plan: AbsencePlan, variables: tuple[str, ...], times: Times, n_rows: int
     ) -> tuple[NDArray[Any], ...]:
-        before = [
-            {event.variable for item in items for event in ep.events(item)}
-            for items, _ in ep.around_absences(query.pattern)
-        ]
-        is_before = np.array([[name in names for name in variables] for names in before], np.uint8)
+        n_absent = len(plan.before)
+        is_before = np.array([[name in names for name in variables] for names in plan.before], np.uint8)
         bitmap_of, bitmaps, _, _ = self.tests
-        candidates = np.empty((len(before), n_rows + 1), np.int64)
+        candidates = np.empty((n_absent, n_rows + 1), np.int64)
         for k, number in enumerate(conditions.absent):
             has_bitmap = number >= 0 and bitmap_of[number] >= 0
             candidates[k] = next_set(bitmaps[bitmap_of[number]]) if has_bitmap else np.arange(n_rows + 1)
         return (
-            np.array(conditions.absent, np.int64), is_before.reshape(len(before), len(variables)), candidates,
-            self.window_first, times.window_last() if before else np.empty(0, np.int64),
+            np.array(conditions.absent, np.int64), is_before.reshape(n_absent, len(variables)), candidates,
+            self.window_first, times.window_last() if n_absent else np.empty(0, np.int64),
+            np.array(plan.listed, np.int64), np.array(plan.at_end, np.int64), *plan.edge_tables(),
         )
+
+    def _apart(self, query: EventQuery, conditions: Conditions, plan: AbsencePlan) -> tuple[Any, ...]:
+        """What runs must agree in beside values, see `kernels.nfab_merge.merge`."""
+        _, _, begin, end = self.tests
+        reads_run = np.array([number >= 0 and begin[number] < end[number] for number in conditions.absent], np.uint8)
+        # What complete matches are asked decides which is the best of those that are left.
+        keeps_best = query.is_non_overlapping and not plan.listed
+        by_start = bool(plan.at_end) or (keeps_best and query.window is not None)
+        return (*plan.gap_tables(), reads_run, by_start, keeps_best)

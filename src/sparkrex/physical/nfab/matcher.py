@@ -1,8 +1,8 @@
 """The `nfab` matcher: event queries by an automaton whose runs share their histories.
 
-`kernels.nfab` runs all partitions of a feed, each thread a range of them. What is left to do here: matches that a
-negation behind them leaves open wait in the state until their window has passed; of overlapping matches only the first
-is kept; what no run can reach any more is thrown away.
+`kernels.nfab` runs all partitions of a feed, each thread a range of them. What is left to do here: ends of matches that
+a negation behind them leaves open wait in the state until their window has passed; of overlapping matches only the
+first is kept; what no run can reach any more is thrown away.
 """
 
 from __future__ import annotations
@@ -19,25 +19,27 @@ from sparkrex.ir.scalar import ColumnAt, references
 from sparkrex.kernels import nfab as kernel
 from sparkrex.kernels import nfab_backtrack
 from sparkrex.kernels import nfab_codes as codes
-from sparkrex.kernels.nfab_matches import KEPT, UNDECIDED, recheck
+from sparkrex.kernels.nfab_absence import status_of
+from sparkrex.kernels.nfab_matches import recheck, recheck_ends, write_all
 from sparkrex.physical.contract import Columns
+from sparkrex.physical.nfab.absences import plan_absences
 from sparkrex.physical.nfab.automaton import compile_automaton
 from sparkrex.physical.nfab.conditions import edge_conditions
 from sparkrex.physical.nfab.contract import EventBuffer, EventMatches
 from sparkrex.physical.nfab.describe import automaton_lines, state_name
 from sparkrex.physical.nfab.frame import FeedArrays, frame_of
+from sparkrex.physical.nfab.interrupt import run_until_interrupted
 from sparkrex.physical.nfab.overlap import by_last_event, first_occurrences, first_of_overlapping
 from sparkrex.physical.nfab.reduce import reduce_states
-from sparkrex.physical.nfab.state import NfabState, loaded, no_nodes, no_runs, saved
+from sparkrex.physical.nfab.state import NfabState, loaded, no_ends, no_nodes, no_runs, saved
 from sparkrex.physical.rows.frame import partition_ranges
-from sparkrex.threads import spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.config import Settings
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.physical.nfab.state import Nodes, Runs
+    from sparkrex.physical.nfab.state import Ends, Nodes, Runs
 
 LEAST_ROWS = 1 << 14
 """Fewer rows than this are not worth a thread of their own."""
@@ -59,6 +61,7 @@ class _Found:
     is_open: NDArray[np.bool_]
     runs: Runs = field(default_factory=no_runs)
     nodes: Nodes = field(default_factory=no_nodes)
+    ends: Ends = field(default_factory=no_ends)
     blocked: int = -1
 
 
@@ -82,6 +85,7 @@ class NfabMatcher:
         self.automaton, self.conditions = reduce_states(*self._written)
         self.statistics = np.zeros(codes.N_STATISTICS, np.int64)
         self._tables = self._automaton_tables()
+        self.absences = plan_absences(query, self.automaton)
         around = ep.around_absences(query.pattern)
         self._reaches_back = any(all(map(ep.allows_empty, before)) for before, _ in around)
         self._may_be_undecided = any(all(map(ep.allows_empty, behind)) for _, behind in around)
@@ -111,23 +115,27 @@ class NfabMatcher:
         if self.settings.event_algorithm == "backtrack" and not closes:
             return self._wait(state, frame)
         arrays = FeedArrays(
-            self.query, self.automaton, self.conditions, frame, self.evaluator, self.settings
+            self.query, self.automaton, self.conditions, self.absences, frame, self.evaluator, self.settings
         )
         pieces = partition_ranges(frame, self.settings.thread_count(), LEAST_ROWS) or [(0, 0)]
         is_backtrack = self.settings.event_algorithm == "backtrack"
 
-        def task(begin: int, end: int) -> tuple[_Found, NDArray[np.int64]]:
+        def task(begin: int, end: int, budget: NDArray[np.int64]) -> tuple[_Found, NDArray[np.int64]]:
             if is_backtrack:
-                return self._backtrack(arrays, frame, begin, end)
-            return self._search(state, arrays, frame, begin, end, closes=closes)
+                return self._backtrack(arrays, frame, begin, end, budget)
+            return self._search(state, arrays, frame, begin, end, budget, closes=closes)
 
-        results = spread(task, pieces)
+        earlier = self._decide_ends(state, arrays, frame, closes=closes)
+        results = run_until_interrupted(task, pieces, self._budget)
         self.statistics = np.sum([counts for _, counts in results], axis=0)
         found = _Found(
             EventMatches.joined([part.matches for part, _ in results]),
             np.concatenate([part.is_open for part, _ in results]),
-            results[-1][0].runs, results[-1][0].nodes, results[-1][0].blocked,
+            results[-1][0].runs, results[-1][0].nodes, results[-1][0].ends, results[-1][0].blocked,
         )
+        if len(earlier):
+            found.matches = EventMatches.joined([earlier, found.matches])
+            found.is_open = np.concatenate((np.zeros(len(earlier), np.bool_), found.is_open))
         if len(state.undecided):
             found = self._with_earlier(state, arrays, frame, found, closes=closes)
         if not self.automaton.is_unambiguous:
@@ -147,9 +155,14 @@ class NfabMatcher:
 
     def feed_compressed(self, columns: Columns) -> EventBuffer:
         """All matches of whole partitions in compressed form. Negation and overlaps need matches, not the buffer."""
-        arrays = FeedArrays(self.query, self.automaton, self.conditions, columns, self.evaluator, self.settings)
-        state = NfabState()
-        outcome = self._run(state, arrays, columns, 0, len(columns.offsets) - 1, closes=True, keeps_buffer=True)
+        arrays = FeedArrays(
+            self.query, self.automaton, self.conditions, self.absences, columns, self.evaluator, self.settings
+        )
+
+        def task(begin: int, end: int, budget: NDArray[np.int64]) -> tuple[Any, ...]:
+            return self._run(NfabState(), arrays, columns, begin, end, budget, closes=True, keeps_buffer=True)
+
+        (outcome,) = run_until_interrupted(task, [(0, len(columns.offsets) - 1)], self._budget)
         end_node, _, end_first, n_ends = outcome[3]
         self.statistics = outcome[-1]
         row, label, before, other, youngest = outcome[5]
@@ -158,44 +171,47 @@ class NfabMatcher:
     # -- searching -----------------------------------------------------------------------------------------------
 
     def _search(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, *, closes: bool
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, budget: NDArray[np.int64], *,
+        closes: bool,
     ) -> tuple[_Found, NDArray[np.int64]]:
         is_last = end == len(frame.offsets) - 1
-        outcome = self._run(state, arrays, frame, begin, end, closes=closes or not is_last, keeps_buffer=False)
-        _, _, output, _, runs, nodes, blocked, statistics = outcome
+        outcome = self._run(state, arrays, frame, begin, end, budget, closes=closes or not is_last, keeps_buffer=False)
+        _, _, output, _, runs, nodes, ends, blocked, statistics = outcome
         matches, is_open = _matches(output)
-        return _Found(matches, is_open, runs, nodes, int(blocked)), statistics
+        return _Found(matches, is_open, runs, nodes, ends, int(blocked)), statistics
 
     def _run(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, *, closes: bool,
-        keeps_buffer: bool,
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, budget: NDArray[np.int64], *,
+        closes: bool, keeps_buffer: bool,
     ) -> tuple[Any, ...]:
         goes_on = begin == 0 and state.held is not None
         settings = self.settings
         options = (
             np.int64(_STRATEGIES[self.query.strategy]), settings.event_algorithm == "merging",
-            self.constructs and not keeps_buffer, self._prunes, keeps_buffer, np.int64(settings.event_memory),
+            self.constructs and not keeps_buffer, self._prunes, keeps_buffer, self.query.is_non_overlapping,
+            np.int64(settings.event_memory),
         )
         outcome: tuple[Any, ...] = kernel.search(
             frame.offsets[begin : end + 1], goes_on, closes, np.int64(state.n_seen if goes_on else 0),
             np.int64(state.blocked if goes_on else -1), state.runs if goes_on else no_runs(),
-            state.nodes if goes_on else no_nodes(), self._tables, arrays.events, options, arrays.absences,
-            arrays.reads, arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns,
-            arrays.initial, _room(frame),
+            state.nodes if goes_on else no_nodes(), state.ends if goes_on else no_ends(), self._tables, arrays.events,
+            options, arrays.absences, arrays.reads, arrays.apart, arrays.path(), arrays.tests,
+            arrays.context.machine(), arrays.context.columns, arrays.initial, _room(frame), budget,
         )
         # The latest event in the buffer is of the partition in which it failed, if it did.
         self._check(outcome[0], int(outcome[1]), frame, outcome[5][0])
         return outcome
 
     def _backtrack(
-        self, arrays: FeedArrays, frame: Columns, begin: int, end: int
+        self, arrays: FeedArrays, frame: Columns, begin: int, end: int, budget: NDArray[np.int64]
     ) -> tuple[_Found, NDArray[np.int64]]:
         options = (
             np.int64(_STRATEGIES[self.query.strategy]), self.constructs, np.int64(self.settings.event_memory),
         )
         status, where, output, statistics = nfab_backtrack.search(
-            frame.offsets[begin : end + 1], True, self._tables, arrays.events, options, arrays.absences, arrays.path(),
-            arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial, _room(frame),
+            frame.offsets[begin : end + 1], True, self._tables, arrays.events, options, arrays.absences_of_matches,
+            arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial,
+            _room(frame), budget,
         )
         self._check(status, int(where), frame)
         matches, is_open = _matches(output)
@@ -219,6 +235,37 @@ class NfabMatcher:
 
     # -- what a feed leaves open ---------------------------------------------------------------------------------
 
+    def _decide_ends(
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, *, closes: bool
+    ) -> EventMatches:
+        """The matches of ends that waited for rows and are there now; those that still wait are left in the state."""
+        n_ends = len(state.ends[0])
+        if not n_ends:
+            return EventMatches.none()
+        states = np.zeros(n_ends, np.int64)
+        budget = self._budget()
+        is_open = not closes and len(frame.offsets) == 2
+        low, high = frame.offsets[0], frame.offsets[1]
+        common = (arrays.ties, arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns)
+        error = recheck_ends(
+            state.ends, state.nodes, is_open, (np.int64(0), low, high), arrays.absences, *common, arrays.initial,
+            budget, states,
+        )
+        self._check(status_of.py_func(error) if error < 0 else codes.DONE, 0, frame)
+        node, first, last = (array[states == codes.KEPT] for array in state.ends)
+        still = states == codes.UNDECIDED
+        state.ends = (state.ends[0][still], state.ends[1][still], state.ends[2][still])
+        ends = (node, last, first, np.zeros(len(node), np.uint8))
+        output, error, row = write_all(
+            ends, np.int64(len(node)), False, low, high, state.nodes, _room(frame), arrays.absences, *common,
+            arrays.initial, np.int64(self.settings.event_memory), budget,
+        ) if len(node) else (_room(frame), 0, 0)
+        if error > 0:
+            label = int(state.nodes[1][node[0]])
+            self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, first)
+        self._check(status_of.py_func(error) if error < 0 else codes.DONE, int(row), frame)
+        return _matches(output)[0]
+
     def _with_earlier(
         self, state: NfabState, arrays: FeedArrays, frame: Columns, found: _Found, *, closes: bool
     ) -> _Found:
@@ -228,15 +275,16 @@ class NfabMatcher:
         is_open = not closes and len(frame.offsets) == 2
         bounds = (np.int64(0), frame.offsets[0], frame.offsets[1])
         error = recheck(
-            waiting.rows, waiting.labels, waiting.offsets, is_open, bounds, arrays.absences, arrays.ties, arrays.path(),
-            arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial, states,
+            waiting.rows, waiting.labels, waiting.offsets, is_open, bounds, arrays.absences_of_matches, arrays.ties,
+            arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial,
+            self._budget(), states,
         )
-        if error < 0:
-            self._check(codes.OVERFLOW if error == -1 else codes.DIVISION_BY_ZERO, 0, frame)
-        kept = (states == KEPT) | (states == UNDECIDED)
+        self._check(status_of.py_func(error) if error < 0 else codes.DONE, 0, frame)
+        kept = states != codes.REFUSED
         return _Found(
             EventMatches.joined([waiting.selected(kept), found.matches]),
-            np.concatenate((states[kept] == UNDECIDED, found.is_open)), found.runs, found.nodes, found.blocked,
+            np.concatenate((states[kept] == codes.UNDECIDED, found.is_open)), found.runs, found.nodes, found.ends,
+            found.blocked,
         )
 
     def _not_overlapping(
@@ -261,7 +309,10 @@ class NfabMatcher:
         is_alive = runs[2] >= bound
         state_of, node, start, last = (array[is_alive].copy() for array in runs)
         reached = tuple(array.copy() for array in found.nodes)
-        n_nodes = kernel.compact(node, len(node), reached, len(reached[0]), np.int64(bound))
+        end_node, end_first, end_last = (array.copy() for array in found.ends)
+        n_nodes = kernel.compact(
+            node, len(node), end_node, len(end_node), reached, len(reached[0]), np.int64(bound)
+        )
         nodes: list[NDArray[Any]] = [array[:n_nodes] for array in reached]
         lowest = min([n_rows, *(int(rows.min()) for rows in (nodes[0], undecided.rows) if len(rows))])
         needed = [lowest, bound if self._reaches_back else lowest]
@@ -275,8 +326,12 @@ class NfabMatcher:
         state.n_seen = n_rows - keep
         state.runs = (state_of, node, start - keep, last - keep)
         state.nodes = (nodes[0] - keep, nodes[1], nodes[2], nodes[3], nodes[4] - keep)
+        state.ends = (end_node, end_first - keep, end_last - keep)
         state.undecided = undecided.moved(-keep)
         state.blocked = found.blocked - keep if found.blocked >= 0 else -1
+
+    def _budget(self) -> NDArray[np.int64]:
+        return np.array([0, self.settings.step_budget, 0], np.int64)
 
     # -- errors --------------------------------------------------------------------------------------------------
 
@@ -305,6 +360,12 @@ class NfabMatcher:
             )
             error.row = where
             raise error
+        if status == codes.TOO_MANY_STEPS:
+            raise ExecutionError(
+                "REX403", f"the search took more than {self.settings.step_budget:,} steps at one event", query.source,
+                query.span,
+                hint="shorten WITHIN, add a predicate or an equivalence test, or raise the setting step_budget",
+            )
         part = {
             codes.TOO_MANY_RUNS: "runs that wait", codes.TOO_MANY_NODES: "the shared buffer of events",
             codes.TOO_MANY_MATCHES: "the matches",

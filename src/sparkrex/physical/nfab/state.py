@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from sparkrex.errors import InternalError
 from sparkrex.physical.nfab.contract import EventMatches
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """State, node, youngest first row and last row of every run."""
 Nodes = tuple[NDArray[np.int64], NDArray[np.int16], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """The shared buffer: row, label, node before, other node of a union, youngest first row."""
+Ends = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""Ends of matches that rows to come decide: the node, and the first and the last row of all its histories."""
 
 
 def no_runs() -> Runs:
@@ -34,17 +36,24 @@ def no_nodes() -> Nodes:
     )
 
 
+def no_ends() -> Ends:
+    """None is undecided."""
+    return (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
+
+
 @dataclass(slots=True)
 class NfabState:
     """Rows are positions in `held`, the last rows of the frame before: those that a run, an undecided match or a
-    negation that reaches back may still read. `n_seen` of them have been fed to the runs. `blocked` is the last row of
-    the last match where later ones must not overlap it, -1 if that is settled.
+    negation that reaches back may still read. `n_seen` of them have been fed to the runs. Undecided are `ends`, or
+    `undecided` matches where only one of overlapping ones is kept. `blocked` is the last row of the last match where
+    later ones must not overlap it, -1 if that is settled.
     """
 
     held: pa.Table | None = None
     n_seen: int = 0
     runs: Runs = field(default_factory=no_runs)
     nodes: Nodes = field(default_factory=no_nodes)
+    ends: Ends = field(default_factory=no_ends)
     undecided: EventMatches = field(default_factory=EventMatches.none)
     blocked: int = -1
 
@@ -55,13 +64,14 @@ class NfabState:
 
     def size(self) -> int:
         """Bytes of what is kept."""
-        arrays = (*self.runs, *self.nodes, self.undecided.rows, self.undecided.labels, self.undecided.offsets)
+        undecided = self.undecided
+        arrays = (*self.runs, *self.nodes, *self.ends, undecided.rows, undecided.labels, undecided.offsets)
         return (0 if self.held is None else int(self.held.nbytes)) + sum(array.nbytes for array in arrays)
 
     def clear(self) -> None:
         """Nothing is kept once a partition closed."""
         self.held, self.n_seen, self.runs, self.nodes = None, 0, no_runs(), no_nodes()
-        self.undecided, self.blocked = EventMatches.none(), -1
+        self.ends, self.undecided, self.blocked = no_ends(), EventMatches.none(), -1
 
 
 def saved(state: NfabState) -> bytes:
@@ -74,6 +84,7 @@ def saved(state: NfabState) -> bytes:
         held = sink.getvalue().to_pybytes()
     arrays: dict[str, Any] = {f"run_{i}": array for i, array in enumerate(state.runs)}
     arrays |= {f"node_{i}": array for i, array in enumerate(state.nodes)}
+    arrays |= {f"end_{i}": array for i, array in enumerate(state.ends)}
     undecided = state.undecided
     buffer = io.BytesIO()
     np.savez(
@@ -95,5 +106,6 @@ def loaded(data: bytes) -> NfabState:
             held=pa.ipc.open_stream(held).read_all() if held else None, n_seen=n_seen,
             runs=tuple(arrays[f"run_{i}"] for i in range(4)),
             nodes=tuple(arrays[f"node_{i}"] for i in range(5)),
+            ends=tuple(arrays[f"end_{i}"] for i in range(3)),
             undecided=EventMatches(arrays["rows"], arrays["labels"], arrays["offsets"]), blocked=blocked,
         )
