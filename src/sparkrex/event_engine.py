@@ -211,7 +211,7 @@ def equality_keys(query: EventQuery, table: pa.Table, evaluator: Evaluator) -> E
             # It is asked of rows here that the conditions may never ask.
             refusals.append(f"{key_text(key)}: it cannot be computed for every event")
             continue
-        if has_plain_equality(values.type):
+        if query.equal_by or has_plain_equality(values.type):  # Spark has seen to it
             kept[key] = values
         else:
             refusals.append(f"{key_text(key)}: values of type {values.type} are compared part by part")

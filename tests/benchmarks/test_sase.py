@@ -25,13 +25,13 @@ from sparkrex.physical.nfab.contract import EventMatches
 if TYPE_CHECKING:
     from pathlib import Path
 
-TITLES = ["Table 2", "Table 3", "Throughput", "Query 2", *(f"Figure 8{letter}" for letter in "abcdefg")]
+TITLES = ["Table 2", "Table 3", "Throughput", "Query 2", "Equalities", *(f"Figure 8{letter}" for letter in "abcdefg")]
 
 
 def test_a_quick_run_prints_all_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "figures.json"
     code = main(["--quick", "--windows-long", "8", "--shipments", "2000", "--parts", "figures", "throughput",
-                 "contamination", "--json", str(file)])
+                 "contamination", "equalities", "--json", str(file)])
     printed = capsys.readouterr().out
     assert code == 0, printed
     for title in TITLES:

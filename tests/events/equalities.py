@@ -69,38 +69,46 @@ class _Equalities:
         self.keys = [draw.choice(KEYS) for _ in range(draw.choice([1, 1, 1, 2]))]
         # Most queries have all the equalities, the others most of them.
         self.share = draw.choice([100, 100, 85, 60])
+        # In some the last variable alone is compared, with all others: equal by transitivity, but only in the end.
+        self.closes_late = draw.chance(25)
 
     def begin(self) -> dict[str, Expression]:
         """Of the first event of a variable."""
+        if self.closes_late:
+            *earlier, last = self.positive
+            tests = [self._equality(key, name) for key in self.keys for name in earlier]
+            return _some({last: b.both(*tests)})
         return _some({
-            name: self._test(self.positive[:place], None, self.others.begin(name))
+            name: self._test(self.positive[:place], self.others.begin(name))
             for place, name in enumerate(self.positive)
         })
 
     def take(self) -> dict[str, Expression]:
         """Of the later events."""
         return _some({
-            name: self._test((*self.positive[: self.positive.index(name)], name, name), name, self.others.take(name))
+            name: self._test((*self.positive[: self.positive.index(name)], name, name), self.others.take(name))
             for name in self.others.arrays
         })
 
     def absent(self) -> dict[str, Expression]:
         """Of negated events."""
         return _some({
-            event.variable: self._test(self.positive, None, self.others.absent(event.variable))
+            event.variable: self._test(self.positive, self.others.absent(event.variable))
             for event in absences(self.pattern)
         })
 
-    def _test(self, others: tuple[str, ...], own: str | None, more: Expression | None) -> Expression | None:
+    def _test(self, others: tuple[str, ...], more: Expression | None) -> Expression | None:
         found = [more] if self.draw.chance(20) else []
         for key in self.keys:
             for _ in range(self.draw.choice([1, 1, 1, 2])):
                 if others and self.draw.chance(self.share):
                     other = others[-1] if self.draw.chance(40) else self.draw.choice(others)
-                    read = partial(b.first if self.draw.chance(30) else b.last, other)
-                    here, there = _key(key, b.here), _key(key, read)
-                    found.append(call("eq", *((here, there) if self.draw.chance(50) else (there, here))))
+                    found.append(self._equality(key, other))
         return b.both(*found)
+
+    def _equality(self, key: str, other: str) -> Expression:
+        here, there = _key(key, b.here), _key(key, partial(b.first if self.draw.chance(30) else b.last, other))
+        return call("eq", *((here, there) if self.draw.chance(50) else (there, here)))
 
 
 def _key(key: str, read: Callable[[str], ColumnAt]) -> Expression:
