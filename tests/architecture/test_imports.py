@@ -53,7 +53,9 @@ TABLE: dict[str, Allowed] = {
     ),
     # From trees to matches. Kernels know arrays only; columns stand between Arrow and kernels; matchers ask a host by
     # its protocol. The planner chooses among matchers, so it knows them and they do not know it.
-    "kernels": allow(packages="numpy numba"),
+    "kernels": allow("kernels/compiling", packages="numpy numba"),
+    # Loads no Numba, so that a command may ask it.
+    "kernels/compiling": allow(),
     "columns": allow(*FOUNDATION, "kernels", "columns/paths", packages="numpy pyarrow"),
     # Files behind URIs; fsspec is used if it is there.
     "columns/paths": allow(*FOUNDATION, packages="pyarrow fsspec"),
@@ -105,7 +107,10 @@ TABLE: dict[str, Allowed] = {
     # Presentation: the public names only. Two files open the Spark session that the command
     # line asks for and write with it, one opens tables as the engine does, one measures what the planner of segment
     # searches goes by.
-    "cli": allow(PACKAGE, "cli/files", "cli/session", "cli/spark_output", "cli/profile", "warmup", packages="pyarrow"),
+    "cli": allow(
+        PACKAGE, "cli/files", "cli/session", "cli/spark_output", "cli/profile", "kernels/compiling", "warmup",
+        packages="pyarrow",
+    ),
     "cli/files": allow(PACKAGE, "cli", "columns/paths", packages="pyarrow"),
     "cli/profile": allow("cli", "planner/segments"),
     "cli/session": allow("cli", "cli/files", packages="pyspark"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import pty
 import re
@@ -12,6 +13,7 @@ import time
 import pytest
 
 from sparkrex.cli.progress import Progress
+from sparkrex.kernels import compiling
 
 
 def test_a_stream_that_is_no_terminal_stays_empty() -> None:
@@ -33,6 +35,23 @@ def test_a_terminal_shows_stage_time_and_detail_and_is_clean_at_the_end() -> Non
     drawn = re.findall(r"\r\x1b\[K([|/-])  run  \d\.\d s  stage 3: 7 of 9 tasks", shown)
     assert drawn[:2] == ["|", "/"]
     assert shown.endswith("\r\x1b[K")
+
+
+def test_a_terminal_says_when_kernels_are_compiled() -> None:
+    reader, writer = pty.openpty()
+    with os.fdopen(writer, "w", encoding="utf-8") as terminal:
+        with Progress(terminal).stage("run"):
+            time.sleep(0.25)
+            compiling.note_start()
+            time.sleep(0.25)
+            compiling.note_end()
+            time.sleep(0.25)
+        shown = everything(reader)
+    os.close(reader)
+    drawn = ["compiling" in line for line in shown.split("\r\x1b[K") if line]
+    assert [said for said, _ in itertools.groupby(drawn)] == [False, True, False]
+    assert "run  0." in shown
+    assert "s  compiling, once" in shown
 
 
 def everything(reader: int) -> str:

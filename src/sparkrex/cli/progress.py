@@ -9,6 +9,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from sparkrex.kernels.compiling import ONCE, is_compiling
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -51,7 +53,8 @@ class Progress:
 def _draw(terminal: TextIO, name: str, detail: Callable[[], str], start: float, done: threading.Event) -> None:
     with terminal:
         for wheel in itertools.cycle("|/-\\"):
-            parts = [wheel, name, f"{time.perf_counter() - start:.1f} s", detail()]
+            waits_for = ONCE if is_compiling() else ""
+            parts = [wheel, name, f"{time.perf_counter() - start:.1f} s", detail(), waits_for]
             terminal.write(_ERASED + "  ".join(filter(None, parts)))
             terminal.flush()
             if done.wait(_REDRAWN_EVERY):

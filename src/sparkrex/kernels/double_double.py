@@ -7,8 +7,10 @@ transformations of Dekker and Knuth; none of this survives `fastmath`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
+
+from sparkrex.kernels.cached import njit
 
 _SPLIT = 134217729.0  # 2^27 + 1
 _LOW_BITS = np.int64(0xFFFFFFFF)

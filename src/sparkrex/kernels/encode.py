@@ -7,7 +7,8 @@ never taken for equal strings.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from sparkrex.kernels.cached import njit
 
 _FIRST_SLOTS = 4096
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)

@@ -37,9 +37,9 @@ class Kernel:
         if self._dispatcher is None:
             with _lock:
                 if self._dispatcher is None:
-                    import numba
+                    from sparkrex.kernels import cached
 
-                    self._dispatcher = numba.njit(**self._options)(self.py_func)
+                    self._dispatcher = cached.njit(**self._options)(self.py_func)
         return self._dispatcher
 
     @property

@@ -9,7 +9,8 @@ own counts, then ranges of buckets.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from sparkrex.kernels.cached import njit
 
 _BLOCK = 4096
 """Rows that stay in the first cache while two loops read them."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from sparkrex.kernels.cached import njit
 from sparkrex.kernels.double_double import (
     add_pairs,
     difference,

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from sparkrex.kernels.arithmetic import add_checked
+from sparkrex.kernels.cached import njit
 from sparkrex.kernels.double_double import add_pairs, two_sum
 
 HUGE = 1e140

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from sparkrex.kernels.arithmetic import less
+from sparkrex.kernels.cached import njit
 from sparkrex.kernels.segment_moments import longest_segment
 from sparkrex.kernels.segment_sums import is_null_at
 

@@ -1,0 +1,106 @@
+"""Numba's `njit` with one cache of compiled code for all processes of a user, wherever the package lies.
+
+The cache is in `NUMBA_CACHE_DIR`, else in the user's cache folder, else, if that cannot be written, in a temporary one.
+Numba's own places fail for a package inside a zip, and change with the folder that Spark unpacks a package to. Code of
+different sources never meets: its folder is named by a digest of all kernels, because a kernel contains others that it
+calls. Numba writes every file aside and renames it, so processes that compile the same at once do no harm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config, event
+from numba.core.caching import CacheImpl, _CacheLocator
+
+from sparkrex.kernels.compiling import note_end, note_start
+
+njit = numba.njit
+
+_PACKAGE = "sparkrex.kernels"
+
+
+class KernelCacheLocator(_CacheLocator):
+    """Says where Numba keeps the compiled code of our kernels; of no other function."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._py_file = function.__code__.co_filename  # Numba names it in warnings
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> KernelCacheLocator | None:
+        return cls(py_func) if py_func.__module__.startswith(_PACKAGE + ".") else None
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder(getattr(config, "CACHE_DIR", "")))
+
+    def get_source_stamp(self) -> str:
+        return source_digest()
+
+    def get_disambiguator(self) -> str:
+        return str(self._function.__code__.co_firstlineno)
+
+
+@cache
+def cache_folder(chosen: str) -> Path:
+    """The folder of our kernels' compiled code inside the chosen one, or inside that of the user."""
+    name = f"kernels-{source_digest()[:16]}"
+    base = Path(chosen) if chosen else _user_folder()
+    for folder in (base / name, _temporary_folder(name)):
+        if _is_writable(folder):
+            return folder
+    return Path(tempfile.mkdtemp(prefix="sparkrex-"))  # of this process only
+
+
+@cache
+def source_digest() -> str:
+    """A digest of the sources of all kernels, read as the package is: from a folder or from a zip."""
+    digest = hashlib.sha256()
+    files = (file for file in resources.files(_PACKAGE).iterdir() if file.name.endswith(".py"))
+    for file in sorted(files, key=lambda file: file.name):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _user_folder() -> Path:
+    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (home if home.is_absolute() else Path("~/.cache").expanduser()) / "sparkrex"
+
+
+def _temporary_folder(name: str) -> Path:
+    owner = os.getuid() if hasattr(os, "getuid") else "user"
+    return Path(tempfile.gettempdir()) / f"sparkrex-{owner}" / name
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Compiled code is run: a folder that somebody else has put there is not trusted.
+        if hasattr(os, "getuid") and any(place.stat().st_uid != os.getuid() for place in (folder, folder.parent)):
+            return False
+        tempfile.TemporaryFile(dir=folder).close()
+    except (OSError, RuntimeError):  # RuntimeError: no home folder
+        return False
+    return True
+
+
+class _Listener(event.Listener):
+    """Tells `compiling` when Numba compiles; loading from the cache is no compilation."""
+
+    def on_start(self, event: Any) -> None:
+        note_start()
+
+    def on_end(self, event: Any) -> None:
+        note_end()
+
+
+_locators: list[Any] = CacheImpl._locator_classes
+_locators.insert(0, KernelCacheLocator)
+event.register("numba:compile", _Listener())  # type: ignore[no-untyped-call]
