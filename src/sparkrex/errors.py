@@ -52,6 +52,7 @@ CODES: dict[str, str] = {
     "REX226": "the window of an event query does not fit",
     "REX227": "the event pattern requires no event",
     "REX301": "not supported yet",
+    "REX302": "a streaming DataFrame",
     "REX401": "AFTER MATCH SKIP does not advance",
     "REX402": "AFTER MATCH SKIP goes to a variable that no row of the match is mapped to",
     "REX403": "the search took too many steps",

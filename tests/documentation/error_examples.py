@@ -7,9 +7,15 @@ are.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+
+from sparkrex.source import Source, Span
+from sparkrex.spark.streams import stream_error
+
+if TYPE_CHECKING:
+    from sparkrex.errors import RexError
 
 TICKS = pa.table(
     {
@@ -36,6 +42,8 @@ class Example:
     where: str = ""
     aggregate: type | None = None
     """An aggregate of the user's own."""
+    error: RexError | None = None
+    """The error, of an example that only a Spark session can give; tests/spark has it raised."""
 
 
 class Luck:
@@ -47,6 +55,10 @@ class Luck:
             raise ValueError("a seven")
         return 1
 
+
+_OF_A_STREAM = """SELECT * FROM ticks MATCH_RECOGNIZE (
+  PARTITION BY symbol ORDER BY ts
+  PATTERN (A+))"""
 
 EXAMPLES = (
     Example(
@@ -371,6 +383,14 @@ EXAMPLES = (
 WINDOW w AS (ORDER BY ts
              ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
              PATTERN (A+) DEFINE A AS price > 7)""",
+    ),
+    Example(
+        "REX302",
+        "A search in batch over the micro-batches of a stream would lose matches, so a streaming DataFrame, or a view "
+        "over one, is refused before anything starts.",
+        _OF_A_STREAM,
+        where="With `ticks=spark.readStream.table(...)`:",
+        error=stream_error(Source(_OF_A_STREAM), Span(14, 19), "ticks"),
     ),
     Example(
         "REX401",

@@ -56,6 +56,8 @@ def provoke(example: Example) -> RexError:
     """The error that an example gets. No query reaches an internal error: that one is made by hand."""
     if example.code == "REX901":
         return InternalError("REX901", "the plan has no output columns", None, None, hint="please report this query")
+    if example.error is not None:
+        return example.error
     table = TICKS if example.ticks is None else example.ticks
     if example.aggregate is not None:
         rex.aggregate(example.aggregate)

@@ -17,6 +17,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 from tests.golden import case_files, read
+from tests.spark import sessions_kept
 from tests.spark.sample import QUERY, TICKS, V_SHAPE, V_SHAPES, plan, rows
 from tests.spark.test_cases import check, representatives
 
@@ -180,6 +181,19 @@ def test_events(ticks: DataFrame) -> None:
     with pytest.raises(PySparkException, match="REX409") as job:
         rex.events(falls, ticks.union(ticks), **options).collect()
     assert "in partition sym = " in str(job.value)
+
+
+def test_streams_are_refused(spark: SparkSession, ticks: DataFrame, tmp_path: Path) -> None:
+    sessions_kept.refuse_streams(spark, ticks, tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_streams_are_refused_by_the_table_function(spark: SparkSession, ticks: DataFrame, tmp_path: Path) -> None:
+    sessions_kept.refuse_a_stream_in_the_table_function(spark, ticks, tmp_path)
+
+
+def test_what_is_cached_stays_cached(spark: SparkSession, ticks: DataFrame) -> None:
+    sessions_kept.keep_caches(spark, ticks)
 
 
 def test_the_sample_is_what_the_other_tests_use(ticks: DataFrame) -> None:

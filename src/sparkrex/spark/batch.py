@@ -21,6 +21,7 @@ from sparkrex.segment_engine import rewrite_search, searched_columns
 from sparkrex.spark.host import SparkHost
 from sparkrex.spark.lower import quoted
 from sparkrex.spark.relation import arrow_schema, lower_relation, relation_source
+from sparkrex.spark.streams import refuse_stream
 from sparkrex.spark.worker import WorkerEvaluator
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def run_on_spark(
         host.frames[relation.placeholder] = result
     if query.statement.bare_relation is None or result is None:
         with explaining_outside(query):
-            return host.analyzed(host.translated(query.statement.host_sql), None)
+            return _around(query, host)
     return result.select() if result.columns == [NO_COLUMNS] else result
 
 
@@ -72,8 +73,15 @@ def explain_on_spark(
         plans.append((plan, choice or _explained(plan, relation, host, settings)))
     if query.statement.bare_relation is None:
         with explaining_outside(query):
-            frame = host.analyzed(host.translated(query.statement.host_sql), None)
+            frame = _around(query, host)
     return plans, frame
+
+
+def _around(query: ParsedQuery, host: SparkHost) -> DataFrame:
+    """The statement around its relations, whose results the host knows by now."""
+    frame = host.analyzed(host.translated(query.statement.host_sql), None)
+    refuse_stream(frame, host.source, None, "a table of the statement")
+    return frame
 
 
 def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None) -> SparkHost:
@@ -84,7 +92,9 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
         host.frames["dual"] = session.sql("SELECT 'X' AS dummy")
     for name, value in tables.items():
         if is_spark(value):
-            host.frames[name] = cast("DataFrame", value)
+            frame = cast("DataFrame", value)
+            refuse_stream(frame, host.source, host.find(name), name if host.find(name) else "the input")
+            host.frames[name] = frame
         else:
             source = to_arrow(name, value)
             table = source if isinstance(source, pa.Table) else source.to_table()

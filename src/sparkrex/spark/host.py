@@ -7,6 +7,7 @@ nothing is registered in the session and the same code serves classic sessions a
 from __future__ import annotations
 
 import re
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import sqlglot
@@ -43,6 +44,7 @@ class SparkHost:
         self.query_dialect = dialect
         self.dialect_name = dialect_name
         self.frames: dict[str, DataFrame] = {}
+        self._filter = f"rex_{secrets.token_hex(8)}"
 
     def analyzed(self, text: str, span: Span | None) -> DataFrame:
         """A query in Spark's dialect, its errors ours.
@@ -65,7 +67,9 @@ class SparkHost:
         """The query with every known DataFrame that it names."""
         words = {token.text.lower() for token in tokenize(Source(text), sqlglot.Dialect.get_or_raise("spark"))}
         named = {name: frame for name, frame in self.frames.items() if name.lower() in words}
-        arguments: dict[str, Any] = {f"rex_{number}": frame for number, frame in enumerate(named.values())}
+        arguments: dict[str, Any] = {
+            f"rex_{number}": self._apart_from_caches(frame) for number, frame in enumerate(named.values())
+        }
         tables = [
             f"{quoted(name).replace('{', '{{').replace('}', '}}')} AS (SELECT * FROM {{rex_{number}}})"
             for number, name in enumerate(named)
@@ -74,6 +78,21 @@ class SparkHost:
         if not tables:
             return self.spark.sql(text)
         return self.spark.sql(_with_tables(escaped, tables), **arguments)
+
+    def _apart_from_caches(self, frame: DataFrame) -> DataFrame:
+        """The same rows by a plan that nobody has cached, around the one that somebody may have.
+
+        Spark gives a DataFrame to `sql` as a temporary view, and dropping the view uncaches whatever has the view's
+        plan. A filter that is always true changes the plan as Spark compares it; the optimizer removes the filter after
+        Spark has put the cached rows into the plan. The name in it makes it a filter of this statement alone, so that
+        results of an earlier one that a user has cached stay cached too.
+        """
+        return frame.where(f"'{self._filter}' IS NOT NULL")
+
+    def find(self, name: str) -> Span | None:
+        """Where the query names a table, None if nowhere."""
+        span = self._find(name, None)
+        return span if self.source.text[span.start : span.end].lower() == name.lower() else None
 
     def translated(self, sql: str) -> str:
         """SQL of the query's dialect as Spark's; unchanged if they agree."""

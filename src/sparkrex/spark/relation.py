@@ -33,6 +33,7 @@ from sparkrex.spark.lower import Lowered, lower, quoted
 from sparkrex.spark.lower_events import lower_events, tested_projections, unheld_projections
 from sparkrex.spark.lower_segments import cut_by_spark, lower_search
 from sparkrex.spark.shuffle import Shuffled, check_carried, shuffle, written_name
+from sparkrex.spark.streams import refuse_stream
 from sparkrex.spark.worker import WorkerTask, open_evaluator
 from sparkrex.spark.worker_language import refuse_worker_calls
 from sparkrex.statement.tokens import tokenize
@@ -54,6 +55,7 @@ def lower_relation(
 ) -> tuple[DataFrame, Plan, Choice | None]:
     """A relation's result, plan and matcher; only for row patterns there is one to choose."""
     source = relation_source(relation, host)
+    refuse_stream(source, host.source, relation.span, "the input")
     columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
     scopes = [_scope(query, relation, clause, columns, host, dialect) for dialect in ("spark", "duckdb")]
     settings = replace(settings, time_zone=host.time_zone())
@@ -70,6 +72,7 @@ def lower_relation(
         lowered = lower(plan, their_plan, input_name, settings.tie_break, _wanted(query, relation))
     refuse_worker_calls(lowered.worker)
     projected = _project(source, lowered, host, relation)
+    refuse_stream(projected, host.source, relation.span, "a table of a subquery")
     shuffled = shuffle(projected, lowered, host, relation)
     if isinstance(lowered.worker, EventQuery):
         frame = _match_events(shuffled, lowered.worker, events, lowered, host, settings)

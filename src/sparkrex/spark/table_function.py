@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql.functions import udtf
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
-from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, PartitioningColumn
+from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, OrderingColumn, PartitioningColumn
 
 from sparkrex.errors import AnalysisError
 
@@ -50,8 +50,11 @@ class MatchRecognizeFunction:
         schema = to_arrow_schema(table.dataType, timezone=_ZONE)
         result = _match(clause.value, schema.empty_table())
         keys = _keys(clause.value, schema)
+        # An order, of a constant where rows have none to be brought into: Spark refuses to sort a stream, so that a
+        # query that is one fails when it is started. With keys Spark sorts by them anyway.
         return _Analyzed(
             from_arrow_schema(result.schema), partitionBy=[PartitioningColumn(name) for name in keys],
+            orderBy=[] if keys else [OrderingColumn("'in one partition'")],
             withSinglePartition=not keys, clause=clause.value, columns=schema.serialize().to_pybytes(),
         )
 
