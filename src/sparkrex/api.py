@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,49 +21,70 @@ if TYPE_CHECKING:
     from sparkrex.languages.events.syntax import EventOptions
 
 _CLAUSE_TABLE = "rex_input"
+_WHOLE_CLAUSE = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*MATCH_RECOGNIZE\s*\(", re.IGNORECASE | re.DOTALL)
 
 
 class CompiledQuery:
     """A query cut and parsed once. Call it with tables, as often as needed."""
 
     def __init__(
-        self, text: str, dialect: str, settings: Settings, event_options: EventOptions | None = None
+        self, text: str, dialect: str, settings: Settings, event_options: EventOptions | None = None, args: Any = None
     ) -> None:
-        from sparkrex.engine import parse_event_query, parse_query
+        from sparkrex.engine import parse_bound
 
         self.text = text
         self.dialect = dialect
         self.settings = settings
+        self._event_options = event_options
+        # Values known from the start stand in the query while it is parsed: then they may stand anywhere.
+        self._args = args
         with _faults_reported():
-            self._parsed: ParsedQuery = (
-                parse_query(text, dialect) if event_options is None
-                else parse_event_query(text, dialect, event_options)
-            )
+            self._parsed: ParsedQuery = parse_bound(text, dialect, event_options, args)
 
-    def __call__(self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object) -> Any:
-        """The result over these tables: a Spark DataFrame if Spark is involved, else a pyarrow table."""
+    def __call__(self, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: object) -> Any:
+        """The result over these tables: a Spark DataFrame if Spark is involved, else a pyarrow table.
+
+        `args` are the values of parameters: a mapping for `:name`, a list for `?`.
+        """
         from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.engine import name_tables, run_query
+        from sparkrex.engine import run_query
 
-        everything = name_tables(tables, named)
+        parsed, everything = self._bound(args), self._named(tables, named)
         if spark is not None or any(is_spark(value) for value in everything.values()):
             from sparkrex.spark.batch import run_on_spark
 
             tables = {name: value if is_spark(value) else to_arrow(name, value) for name, value in everything.items()}
             with _faults_reported():
-                return run_on_spark(self._parsed, tables, spark, self.settings)
+                return run_on_spark(parsed, tables, spark, self.settings)
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
         with _faults_reported():
-            return run_query(self._parsed, arrow, self.settings)
+            return run_query(parsed, arrow, self.settings)
+
+    def _bound(self, args: Any) -> ParsedQuery:
+        """The query with the values of its parameters; without any it must have none."""
+        from sparkrex.engine import parse_bound
+
+        if args is None and (self._args is not None or not re.search("[:?]", self.text)):
+            return self._parsed
+        with _faults_reported():
+            return parse_bound(self.text, self.dialect, self._event_options, () if args is None else args)
+
+    def _named(self, tables: Any, named: Mapping[str, object]) -> dict[str, Any]:
+        """All tables of a call by name; one that has none is the one that the query reads."""
+        from sparkrex.engine import name_single_table, name_tables
+
+        if tables is None or isinstance(tables, Mapping):
+            return name_tables(tables, named)
+        return name_tables(name_single_table(self._parsed, tables), named)
 
     def compressed(
-        self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, **named: object
+        self, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: object
     ) -> pa.Table:
         """The matches of an event query in memory as the buffer that they share; see `decompress`."""
         from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.engine import compress_query, name_tables
+        from sparkrex.engine import compress_query
 
-        everything = name_tables(tables, named)
+        parsed, everything = self._bound(args), self._named(tables, named)
         if spark is not None or any(is_spark(value) for value in everything.values()):
             raise UnsupportedError(
                 "REX301", "compressed=True is for streams in memory", None, None,
@@ -70,26 +92,25 @@ class CompiledQuery:
             )
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
         with _faults_reported():
-            return compress_query(self._parsed, arrow, self.settings)
+            return compress_query(parsed, arrow, self.settings)
 
-    def reader(self, tables: Mapping[str, object] | None = None, /, **named: object) -> pa.RecordBatchReader:
+    def reader(self, tables: Any = None, /, *, args: Any = None, **named: object) -> pa.RecordBatchReader:
         """The result of an in-memory query as a stream of record batches."""
-        return self(tables, **named).to_reader()
+        return self(tables, args=args, **named).to_reader()
 
     def explain(
-        self, tables: Mapping[str, object] | None = None, /, *, spark: Any = None, analyze: bool = False,
-        **named: object,
+        self, tables: Any = None, /, *, args: Any = None, spark: Any = None, analyze: bool = False, **named: object,
     ) -> Explanation:
         """The plan over these tables, with Spark's own plan under it if Spark is involved.
 
         `analyze` runs the query in memory and adds what was found and how long every stage and operator took.
         """
         from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.engine import explain_query, name_tables
+        from sparkrex.engine import explain_query
         from sparkrex.explanation import explain_relations, explained_for_workers
 
-        everything = name_tables(tables, named)
-        statement = self._parsed.statement
+        parsed, everything = self._bound(args), self._named(tables, named)
+        statement = parsed.statement
         is_bare = statement.bare_relation is not None
         if spark is not None or any(is_spark(value) for value in everything.values()):
             from sparkrex.spark.batch import explain_on_spark, physical_plan
@@ -101,14 +122,14 @@ class CompiledQuery:
                 )
             tables = {name: value if is_spark(value) else to_arrow(name, value) for name, value in everything.items()}
             with _faults_reported():
-                plans, frame = explain_on_spark(self._parsed, tables, spark, self.settings)
+                plans, frame = explain_on_spark(parsed, tables, spark, self.settings)
                 return explain_relations(
                     [explained_for_workers(plan, choice) for plan, choice in plans], "spark", statement.host_sql,
                     is_bare=is_bare, host_plan=physical_plan(frame),
                 )
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
         with _faults_reported():
-            explained = explain_query(self._parsed, arrow, self.settings, analyze=analyze)
+            explained = explain_query(parsed, arrow, self.settings, analyze=analyze)
             return explain_relations(explained, "duckdb", statement.host_sql, is_bare=is_bare)
 
     @property
@@ -134,26 +155,27 @@ def compile(
 
 
 def sql(
-    query: str, /, tables: Mapping[str, object] | None = None, *, dialect: str = "spark", spark: object = None,
+    query: str, /, tables: Any = None, *, args: Any = None, dialect: str = "spark", spark: object = None,
     planner: str | None = None, settings: Settings | Mapping[str, Any] | None = None, **named: object,
 ) -> Any:
     """Run SQL with MATCH_RECOGNIZE, on Spark or in memory.
 
     Tables are keyword arguments, or go into `tables` under any name: Spark DataFrames, pyarrow tables, readers and
     datasets, pandas and polars frames, paths to Parquet or CSV files. A Spark DataFrame, or `spark=` for the tables of
-    a session's catalog, gives a lazy Spark DataFrame; else the result is a pyarrow table. `planner` is for segment
-    searches: `optimizer`, which is the default, or one that goes by rules, such as `sm_left`.
+    a session's catalog, gives a lazy Spark DataFrame; else the result is a pyarrow table. A table without a name is the
+    one that the query reads. `args` are the values of parameters: a mapping for `:name`, a list for `?`. `planner` is
+    for segment searches: `optimizer`, which is the default, or one that goes by rules, such as `sm_left`.
 
     >>> import sparkrex as rex
     >>> rex.sql("SELECT * FROM (VALUES (1), (2)) AS t(x) MATCH_RECOGNIZE ("
     ...         "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS x > 0)").to_pylist()
     [{'n': 2}]
     """
-    return _planned(query, dialect, planner, settings)(tables, spark=spark, **named)
+    return _planned(query, dialect, planner, settings, args)(tables, spark=spark, **named)
 
 
 def explain(
-    query: str, /, tables: Mapping[str, object] | None = None, *, dialect: str = "spark", spark: object = None,
+    query: str, /, tables: Any = None, *, args: Any = None, dialect: str = "spark", spark: object = None,
     planner: str | None = None, analyze: bool = False, settings: Settings | Mapping[str, Any] | None = None,
     **named: object,
 ) -> Explanation:
@@ -162,21 +184,23 @@ def explain(
     Of a segment search: every rewriting step, the logical plan, the physical plan with its estimates. `analyze=True`
     runs the query and adds what was found and how long every stage and operator took.
     """
-    return _planned(query, dialect, planner, settings).explain(tables, spark=spark, analyze=analyze, **named)
+    return _planned(query, dialect, planner, settings, args).explain(tables, spark=spark, analyze=analyze, **named)
 
 
 def match(
-    clause: str, /, *, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
+    clause: str, /, *, args: Any = None, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
 ) -> Callable[[Any], Any]:
-    """A function from a table or Spark DataFrame to its matches; `clause` stands between MATCH_RECOGNIZE's parentheses.
+    """A function from a table or Spark DataFrame to its matches.
+
+    `clause` is `MATCH_RECOGNIZE (...)`, or what stands between its parentheses; `args` are values of its parameters.
 
     >>> import pyarrow as pa, sparkrex as rex
     >>> rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)")(pa.table({"x": [1, 2, 3]})).to_pylist()
     [{'n': 3}]
     """
-    _text("the clause", clause)
-    text = f"SELECT * FROM {_CLAUSE_TABLE} MATCH_RECOGNIZE ({clause}\n)"
-    compiled = compile(text, dialect=dialect, settings=settings)
+    is_whole = _WHOLE_CLAUSE.match(_text("the clause", clause)) is not None
+    text = f"SELECT * FROM {_CLAUSE_TABLE} " + (clause if is_whole else f"MATCH_RECOGNIZE ({clause}\n)")
+    compiled = CompiledQuery(text, dialect.lower(), make_settings(settings), args=args)
 
     def matched(table: Any) -> Any:
         """The matches in one table."""
@@ -187,8 +211,8 @@ def match(
 
 def events(
     query: str, stream: Any, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
-    tie_break: str | Sequence[str] = (), ties: str = "order", compressed: bool = False, dialect: str = "spark",
-    spark: object = None, settings: Settings | Mapping[str, Any] | None = None,
+    tie_break: str | Sequence[str] = (), ties: str = "order", compressed: bool = False, args: Any = None,
+    dialect: str = "spark", spark: object = None, settings: Settings | Mapping[str, Any] | None = None,
 ) -> Any:
     """Find the matches of an event pattern in a stream, on Spark or in memory.
 
@@ -203,20 +227,20 @@ def events(
     >>> rex.events(query, ticks, time="ts", type="kind").to_pylist()
     [{'first': 1, 'last': 3}]
     """
-    compiled = _compiled_events(query, time, type, types, tie_break, ties, dialect, settings)
+    compiled = _compiled_events(query, time, type, types, tie_break, ties, dialect, settings, args)
     return (compiled.compressed if compressed else compiled)(_stream(stream), spark=spark)
 
 
 def explain_events(
     query: str, stream: Any, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
-    tie_break: str | Sequence[str] = (), ties: str = "order", dialect: str = "spark", spark: object = None,
-    analyze: bool = False, settings: Settings | Mapping[str, Any] | None = None,
+    tie_break: str | Sequence[str] = (), ties: str = "order", args: Any = None, dialect: str = "spark",
+    spark: object = None, analyze: bool = False, settings: Settings | Mapping[str, Any] | None = None,
 ) -> Explanation:
     """The plan of an event query: the automaton with the formula of every edge, and how many runs there may be.
 
     `analyze=True` runs the query and adds what was found and how long every stage took.
     """
-    compiled = _compiled_events(query, time, type, types, tie_break, ties, dialect, settings)
+    compiled = _compiled_events(query, time, type, types, tie_break, ties, dialect, settings, args)
     return compiled.explain(_stream(stream), spark=spark, analyze=analyze)
 
 
@@ -281,7 +305,7 @@ def _faults_reported() -> Iterator[None]:
 
 def _compiled_events(
     query: str, time: str, type: str | None, types: Mapping[str, str] | None, tie_break: str | Sequence[str], ties: str,
-    dialect: str, settings: Settings | Mapping[str, Any] | None,
+    dialect: str, settings: Settings | Mapping[str, Any] | None, args: Any,
 ) -> CompiledQuery:
     from sparkrex.languages.events.syntax import EventOptions
 
@@ -291,7 +315,7 @@ def _compiled_events(
     columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
     options = EventOptions(time, columns, type, types, has_strict_ties=ties == "strict")
     return CompiledQuery(
-        _text("the query", query), _text("dialect=", dialect).lower(), make_settings(settings), options
+        _text("the query", query), _text("dialect=", dialect).lower(), make_settings(settings), options, args
     )
 
 
@@ -326,14 +350,14 @@ def _stream(stream: object) -> dict[str, object]:
 
 
 def _planned(
-    query: str, dialect: str, planner: str | None, settings: Settings | Mapping[str, Any] | None
+    query: str, dialect: str, planner: str | None, settings: Settings | Mapping[str, Any] | None, args: Any
 ) -> CompiledQuery:
     """The compiled query; a planner given by name must exist, and have something to plan."""
     settings = make_settings(settings)
     if planner is None:
-        return compile(query, dialect=dialect, settings=settings)
+        return CompiledQuery(query, dialect.lower(), settings, args=args)
     settings = replace(settings, planner=make_settings({"planner": planner}).planner)
-    compiled = compile(query, dialect=dialect, settings=settings)
+    compiled = CompiledQuery(query, dialect.lower(), settings, args=args)
     if not compiled.has_segments:
         raise AnalysisError(
             "REX217", f"planner {planner!r} has nothing to plan: row patterns need no planner", None, None,

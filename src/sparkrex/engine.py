@@ -21,7 +21,7 @@ from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.analyze.segments import analyze_segments, is_segment_clause
 from sparkrex.columns.cuts import cut_chunks
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
-from sparkrex.errors import ExecutionError, RexError
+from sparkrex.errors import AnalysisError, ExecutionError, RexError
 from sparkrex.explanation import RowsExplained
 from sparkrex.hosts.duckdb import AggregateNames, DuckDbHost, RelationEvaluator
 from sparkrex.ir import traverse
@@ -42,7 +42,9 @@ from sparkrex.physical.streamed import StreamedRelation, measure_reach
 from sparkrex.planner.choose_matcher import Choice, choose_matcher
 from sparkrex.source import Source, Span
 from sparkrex.statement.cut import Relation, Statement, cut
+from sparkrex.statement.named_tables import named_tables
 from sparkrex.statement.outside import explained
+from sparkrex.statement.parameters import Literals, bind, write_literals
 from sparkrex.statement.tokens import find_dialect, tokenize
 from sparkrex.stopwatch import Stopwatch
 
@@ -84,11 +86,11 @@ class ParsedQuery:
 
 
 @lru_cache(maxsize=64)
-def parse_query(text: str, dialect_name: str) -> ParsedQuery:
-    """Cut and parse a statement; the last ones are remembered."""
+def parse_query(text: str, dialect_name: str, literals: Literals | None = None) -> ParsedQuery:
+    """Cut and parse a statement, its parameters replaced by literals; the last ones are remembered."""
     source = Source(text)
     dialect = find_dialect(dialect_name)
-    statement = cut(source, dialect, secrets.token_hex(4))
+    statement = cut(source, dialect, secrets.token_hex(4), literals)
     rules = name_rules(dialect_name)
     clauses = tuple(
         (parse_events if relation.is_events else parse_clause)(
@@ -99,11 +101,15 @@ def parse_query(text: str, dialect_name: str) -> ParsedQuery:
     return ParsedQuery(statement, dialect_name, clauses)
 
 
-def parse_event_query(text: str, dialect_name: str, options: EventOptions) -> ParsedQuery:
+def parse_event_query(
+    text: str, dialect_name: str, options: EventOptions, literals: Literals | None = None
+) -> ParsedQuery:
     """An event query of its own as a statement over `STREAM`."""
     source = Source(text)
     dialect = find_dialect(dialect_name)
     tokens = tokenize(source, dialect)
+    if literals is not None:
+        tokens = bind(tokens, source, dialect, literals).tokens
     whole = Span(0, len(text))
     clause = parse_events(tokens, whole, source, dialect, name_rules(dialect_name))
     relation = Relation(
@@ -127,6 +133,28 @@ def explaining_outside(query: ParsedQuery) -> Iterator[None]:
         if helpful is error:
             raise
         raise helpful from error
+
+
+def parse_bound(text: str, dialect_name: str, event_options: EventOptions | None, args: Any) -> ParsedQuery:
+    """A statement, or with options an event query, with the values of a call in the place of its parameters, if any."""
+    literals = None if args is None else write_literals(args, dialect_name, find_dialect(dialect_name))
+    if event_options is None:
+        return parse_query(text, dialect_name, literals)
+    return parse_event_query(text, dialect_name, event_options, literals)
+
+
+def name_single_table(query: ParsedQuery, table: object) -> dict[str, object]:
+    """A table without a name under the name of the one table that the query reads."""
+    names = named_tables(query.statement)
+    if len(names) == 1:
+        return {names[0]: table}
+    source = query.statement.source
+    listed = ", ".join(f"{name}=..." for name in names)
+    raise AnalysisError(
+        "REX203", "the query reads no table" if not names else f"the query reads {len(names)} tables, and one is given",
+        source, Span(0, min(1, len(source.text))),
+        hint=f"write rex.sql(query, {listed})" if names else "leave the table out",
+    )
 
 
 def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.Table:

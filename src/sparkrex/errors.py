@@ -51,6 +51,8 @@ CODES: dict[str, str] = {
     "REX225": "a negated component is used wrongly",
     "REX226": "the window of an event query does not fit",
     "REX227": "the event pattern requires no event",
+    "REX238": "a parameter has no value, or a value no parameter",
+    "REX239": "a parameter's value has no literal in SQL",
     "REX301": "not supported yet",
     "REX302": "a streaming DataFrame",
     "REX401": "AFTER MATCH SKIP does not advance",

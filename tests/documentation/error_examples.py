@@ -40,6 +40,8 @@ class Example:
     ticks: pa.Table | str | None = None
     """Another input under the name `ticks`, described by `where`."""
     where: str = ""
+    args: Any = None
+    """Values of parameters, shown by `where`."""
     aggregate: type | None = None
     """An aggregate of the user's own."""
     error: RexError | None = None
@@ -374,6 +376,28 @@ EXAMPLES = (
   TIME ts
   PATTERN SEQ(Tick* a[], Tick? b)
   WHERE skip_till_next_match(a[], b))""",
+    ),
+    Example(
+        "REX238",
+        "Every `:name` and `?` of a query needs a value in `args=`, and every value a place in the query. In PATTERN "
+        "a `?` is a quantifier.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A B?)
+  DEFINE A AS price > :low)""",
+        args={"lowest": 7},
+        where='With `args={"lowest": 7}`:',
+    ),
+    Example(
+        "REX239",
+        "A parameter is a scalar: a number, a boolean, a string, a date, a time, a timestamp, a `timedelta` for an "
+        "interval, bytes, or None for NULL.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A)
+  DEFINE A AS volume IN (:volumes))""",
+        args={"volumes": [100, 200]},
+        where='With `args={"volumes": [100, 200]}`:',
     ),
     Example(
         "REX301",

@@ -62,7 +62,9 @@ def provoke(example: Example) -> RexError:
     if example.aggregate is not None:
         rex.aggregate(example.aggregate)
     try:
-        answer = rex.sql(example.query, ticks=table, dialect=example.dialect, settings=example.settings or None)
+        answer = rex.sql(
+            example.query, ticks=table, args=example.args, dialect=example.dialect, settings=example.settings or None
+        )
     except RexError as error:
         if error.code != example.code:
             raise AssertionError(f"the example of {example.code} gives {error}") from error

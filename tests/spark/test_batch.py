@@ -271,3 +271,14 @@ def test_many_rows_answer_as_in_memory(settings: dict[str, Any], spark: SparkSes
     order = [(name, "ascending") for name in found.column_names]
     assert found.num_rows > 10_000
     assert found.sort_by(order).equals(expected.cast(found.schema).sort_by(order))
+
+
+def test_parameters_and_a_table_without_a_name(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("k", 1), ("k", 2), ("k", 3)], "k string, x int")
+    query = """SELECT n + :more AS n FROM t MATCH_RECOGNIZE (
+      PARTITION BY k ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+ B?)
+      DEFINE A AS x > :low AND x - FIRST(x) < :wide, B AS FALSE)"""
+    assert [row.n for row in rex.sql(query, frame, args={"more": 10, "low": 1, "wide": 5}).collect()] == [12]
+    for name in (":more", ":low", ":wide"):
+        query = query.replace(name, "?")
+    assert [row.n for row in rex.sql(query, frame, args=[10, 2, 5]).collect()] == [11]

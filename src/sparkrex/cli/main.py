@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import sparkrex as rex
 from sparkrex.cli.failures import Failed, UsageError
 from sparkrex.cli.files import FORMATS, table_argument
-from sparkrex.cli.values import named_value, setting_argument
+from sparkrex.cli.values import named_value, query_argument, setting_argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,6 +130,11 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], type=setting_argument, metavar="NAME=VALUE", dest="settings",
         help="a setting of SparkRex; may be repeated",
+    )
+    parser.add_argument(
+        "--arg", action="append", default=[], type=query_argument, metavar="NAME=VALUE", dest="args",
+        help="the value of the parameter :NAME: a number, true, false, null, a date, a timestamp, or text; in single "
+        "quotes it is always text; may be repeated",
     )
     spark = parser.add_argument_group("Spark")
     where = spark.add_mutually_exclusive_group()

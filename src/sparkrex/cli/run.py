@@ -49,7 +49,7 @@ def run_in_memory(
         tables = {table.name: open_table(table) for table in arguments.tables}
         rows_in = [count_rows(opened) for opened in tables.values()]
     with progress.stage("run"):
-        result = query(tables)
+        result = query(tables, args=dict(arguments.args))
     with progress.stage("write"):
         write_table(result, arguments.output, arguments.format)
     return rows_in, result.num_rows
@@ -70,7 +70,7 @@ def run_on_spark(
                 refuse_files_of(arguments.output, table, tables[table.name].inputFiles())
             rows_in = [count_parquet_rows(table) if arguments.remote is None else None for table in arguments.tables]
         with progress.stage("plan", show_jobs):
-            result = query(tables, spark=spark)
+            result = query(tables, args=dict(arguments.args), spark=spark)
         with progress.stage("run and write", show_jobs):
             folders = find_folders(spark, arguments.remote or arguments.master)
             rows_out = write_counted(

@@ -21,13 +21,13 @@ def explain(arguments: argparse.Namespace) -> None:
     query = compiled_query(arguments)
     if not is_on_spark(arguments):
         tables = {table.name: open_table(table) for table in arguments.tables}
-        print(query.explain(tables, analyze=arguments.analyze))
+        print(query.explain(tables, args=dict(arguments.args), analyze=arguments.analyze))
         return
     from sparkrex.cli.session import read_table, spark_session
 
     with spark_session(arguments, query.settings.time_zone, Progress(sys.stderr)) as spark:
         frames = {table.name: read_table(spark, table) for table in arguments.tables}
-        print(query.explain(frames, spark=spark, analyze=arguments.analyze))
+        print(query.explain(frames, args=dict(arguments.args), spark=spark, analyze=arguments.analyze))
 
 
 def version() -> None:

@@ -19,6 +19,7 @@ from sparkrex.source import Source, Span
 from sparkrex.statement.from_item import find_alias, find_input
 from sparkrex.statement.mistakes import KEYWORDS, refuse_early_end, refuse_misspelt_keywords, unclosed
 from sparkrex.statement.outside import refuse_offsets_outside
+from sparkrex.statement.parameters import Literals, bind
 from sparkrex.statement.tokens import closing, span_of, tokenize, word
 from sparkrex.statement.with_clauses import common_table_expressions, outer_names
 
@@ -65,9 +66,13 @@ class Statement:
     bare_relation: int | None
 
 
-def cut(source: Source, dialect: Dialect, suffix: str) -> Statement:
-    """Cut the statement. `suffix` makes the placeholders' names unique."""
+def cut(source: Source, dialect: Dialect, suffix: str, literals: Literals | None = None) -> Statement:
+    """Cut the statement. `suffix` makes the placeholders' names unique; `literals` take the place of parameters."""
     tokens = tokenize(source, dialect)
+    texts: dict[int, tuple[int, str]] = {}
+    if literals is not None:
+        bound = bind(tokens, source, dialect, literals)
+        tokens, texts = bound.tokens, bound.texts
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens.pop()
     if not tokens:
@@ -76,11 +81,13 @@ def cut(source: Source, dialect: Dialect, suffix: str) -> Statement:
         raise error
     refuse_misspelt_keywords(tokens, source)
     _refuse_row_pattern_windows(tokens, source)
-    return _Cutter(source, dialect, tokens, suffix).run()
+    return _Cutter(source, dialect, tokens, suffix, texts).run()
 
 
 class _Cutter:
-    def __init__(self, source: Source, dialect: Dialect, tokens: list[Token], suffix: str) -> None:
+    def __init__(
+        self, source: Source, dialect: Dialect, tokens: list[Token], suffix: str, literals: dict[int, tuple[int, str]]
+    ) -> None:
         self.source = source
         self.dialect = dialect
         self.tokens = tokens
@@ -88,6 +95,8 @@ class _Cutter:
         # Placeholder text by the token index where a relation starts: (last token index, text).
         self.replaced: dict[int, tuple[int, str]] = {}
         self.relations: list[Relation] = []
+        # The same for literals that stand for parameters.
+        self.literals = literals
 
     def run(self) -> Statement:
         tokens = self.tokens
@@ -144,9 +153,11 @@ class _Cutter:
         """The user's text of these tokens, with relations replaced."""
         pieces: list[str] = []
         position = self.tokens[first].start
-        for start in sorted(self.replaced):
-            end, replacement = self.replaced[start]
-            if start < first or end > last:
+        replaced = self.literals | self.replaced
+        for start in sorted(replaced):
+            end, replacement = replaced[start]
+            # A literal inside a relation that was cut out is gone with it.
+            if start < first or end > last or self.tokens[start].start < position:
                 continue
             pieces.append(self.source.text[position : self.tokens[start].start])
             pieces.append(replacement)
