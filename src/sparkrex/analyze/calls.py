@@ -16,6 +16,7 @@ from sparkrex.analyze.failing import can_fail
 from sparkrex.analyze.opaque import convert_opaque, is_volatile_call
 from sparkrex.analyze.sqlglot_types import are_both_dates, are_both_integers, is_to_integer
 from sparkrex.analyze.templates import function_template
+from sparkrex.errors import ParseError
 from sparkrex.ir.scalar import Call, Expression, Literal
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 # Arguments that are words of the syntax rather than values.
 _WORDS = ("unit", "zone", "kind")
+_CONTAINS = {"duckdb": "LIST_CONTAINS({1}, {0})", "spark": "ARRAY_CONTAINS({1}, {0})"}
 
 
 def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expression:
@@ -71,6 +73,8 @@ def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expressi
         case exp.Between() if not node.args.get("symmetric"):
             parts = (node.this, node.args["low"], node.args["high"])
             return call("between", parts, "({0} BETWEEN {1} AND {2})")
+        case exp.In() if not (node.expressions or node.args.get("query") or node.args.get("unnest")):
+            return call("array_contains", (node.this, _list_of(node, converter, span)), _CONTAINS[scope.host_dialect])
         case exp.In() if node.expressions:
             listed = ", ".join(f"{{{i + 1}}}" for i in range(len(node.expressions)))
             return call("in", (node.this, *node.expressions), f"({{0}} IN ({listed}))")
@@ -140,6 +144,18 @@ def convert_connector(converter: Converter, node: exp.And | exp.Or, place: Place
     template = "(" + f" {word} ".join(f"{{{i}}}" for i in range(len(parts))) + ")"
     operands = tuple(converter.convert_node(part, place) for part in parts)
     return Call(word.lower(), operands, template, span=converter.span(node))
+
+
+def _list_of(node: exp.In, converter: Converter, span: Span) -> exp.Expr:
+    """The list that IN names without parentheses, which only dialect duckdb allows, and of lists only."""
+    field = node.args.get("field")
+    if field is None or converter.scope.dialect_name != "duckdb" or isinstance(field, exp.Literal | exp.Null):
+        place = span if field is None else converter.span(field)
+        written = "1, 2" if field is None else field.sql(converter.scope.dialect)
+        raise ParseError(
+            "REX104", "IN needs a list in parentheses", converter.scope.source, place, hint=f"IN ({written})"
+        )
+    return field
 
 
 def _case(converter: Converter, node: exp.Case | exp.If, place: Place, span: Span) -> Expression:

@@ -40,8 +40,6 @@ def check_conditions(choice: Choice, plan: MatchRecognize, sample: pa.Table, eva
     """Evaluate the conditions over no rows: a type or a function that does not fit shows before any row is read."""
     offsets = np.zeros(1, np.int64)
     evaluate_bitmaps(choice.conditions, Columns(sample, offsets), evaluator, plan.source)
-    if isinstance(choice.matcher, Interpreter):
-        choice.matcher.check(sample)
 
 
 def choose_matcher(
@@ -60,7 +58,8 @@ def choose_matcher(
     if settings.matcher == "interpreter":
         refusal = refusal or "the setting matcher asks for it"
     if refusal is not None:
-        matcher: Matcher = Interpreter(backtrack, refusal)
+        matcher = Interpreter(backtrack, refusal)
+        matcher.check(sample)  # a condition that is not boolean shows although no row may ever reach it
         return Choice(matcher, "it evaluates everything", (("backtrack", refusal),), conditions, program.variables)
     automaton = AutomatonMatcher(backtrack, wants_labels=needs_labels(plan))
     refusal = automaton.refusal()

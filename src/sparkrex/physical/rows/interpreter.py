@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from sparkrex.analyze.split import conjuncts
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.errors import AnalysisError
 from sparkrex.ir.plan import SkipTo
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from sparkrex.analyze.split import Condition
     from sparkrex.ir.scalar import Expression
     from sparkrex.physical.rows.backtrack import BacktrackMatcher
-    from sparkrex.source import Source
+    from sparkrex.source import Source, Span
 
 
 class Interpreter:
@@ -57,9 +58,10 @@ class Interpreter:
         )
         views = Viewpoints(none, none, at_end=True)
         for condition in backtrack.conditions:
-            if condition.context is not None:
-                (result,) = reader.evaluate([condition.context], views, [condition.context.span])
-                _require_boolean(result, condition, backtrack.plan.source)
+            # One by one: the host would take a number for a truth value inside AND.
+            for part in [] if condition.context is None else conjuncts(condition.context):
+                (result,) = reader.evaluate([part], views, [part.span])
+                _require_boolean(result, condition, part.span, backtrack.plan.source)
 
     def feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
         """See the contract."""
@@ -199,7 +201,7 @@ class _Search:
         assert context is not None  # only such conditions get here
         views = Viewpoints(np.zeros(1, np.int64), np.array([length - 1]), at_end=True)
         (result,) = reader.evaluate([context], views, [context.span])
-        _require_boolean(result, condition, matcher.plan.source)
+        _require_boolean(result, condition, context.span, matcher.plan.source)
         return result[0].as_py() is True
 
     def _following(self, start: int, labels: list[int]) -> int:
@@ -218,9 +220,10 @@ class _Search:
         return start + place
 
 
-def _require_boolean(result: pa.ChunkedArray, condition: Condition, source: Source) -> None:
+def _require_boolean(
+    result: pa.ChunkedArray, condition: Condition, span: Span | None, source: Source
+) -> None:
     if not pa.types.is_boolean(result.type) and not pa.types.is_null(result.type):
-        span = None if condition.context is None else condition.context.span
         raise AnalysisError(
             "REX214", f"the condition of {condition.variable} is not boolean but {result.type}", source, span,
             hint="compare it with something",
