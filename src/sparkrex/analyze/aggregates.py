@@ -148,7 +148,7 @@ def _arguments(
     order: list[SortItem] = []
     arguments: list[Expression] = []
     for node in argument_nodes(call):
-        current = node
+        current: exp.Expr | None = node
         while isinstance(current, exp.Order | exp.Distinct):
             if isinstance(current, exp.Order):
                 order += [_sort_item(converter, item) for item in current.expressions]
@@ -156,7 +156,10 @@ def _arguments(
             else:
                 is_distinct = True
                 arguments += [converter.convert_node(item, _INSIDE) for item in current.expressions[:-1]]
-                current = current.expressions[-1]
+                current = current.expressions[-1] if current.expressions else None
+        if current is None:
+            name = call.name if isinstance(call, exp.Anonymous) else call.sql_name().lower()
+            raise converter.error("REX213", f"{name} lacks an argument", converter.span(call))
         arguments.append(converter.convert_node(current, _INSIDE))
     return tuple(arguments), is_distinct, tuple(order)
 

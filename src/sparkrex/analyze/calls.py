@@ -148,7 +148,7 @@ def convert_connector(converter: Converter, node: exp.And | exp.Or, place: Place
 
 def _list_of(node: exp.In, converter: Converter, span: Span) -> exp.Expr:
     """The list that IN names without parentheses, which only dialect duckdb allows, and of lists only."""
-    field = node.args.get("field")
+    field: exp.Expr | None = node.args.get("field")
     if field is None or converter.scope.dialect_name != "duckdb" or isinstance(field, exp.Literal | exp.Null):
         place = span if field is None else converter.span(field)
         written = "1, 2" if field is None else field.sql(converter.scope.dialect)

@@ -30,7 +30,7 @@ def written_out(clause: Clause, scope: Scope) -> tuple[MeasureItem, ...]:
     if scope.dialect_name not in _DIALECTS:
         return clause.measures
     columns = {column.name.lower() for column in scope.columns}
-    earlier: dict[str, exp.Expr] = {}
+    earlier: dict[str, exp.Expression] = {}
     measures = []
     for item in clause.measures:
         tree = _replaced(item, earlier, scope)
@@ -40,7 +40,7 @@ def written_out(clause: Clause, scope: Scope) -> tuple[MeasureItem, ...]:
     return tuple(measures)
 
 
-def _replaced(item: MeasureItem, earlier: dict[str, exp.Expr], scope: Scope) -> exp.Expr:
+def _replaced(item: MeasureItem, earlier: dict[str, exp.Expression], scope: Scope) -> exp.Expression:
     tree = item.expression.tree
     references = [
         node for node in tree.find_all(exp.Column)
@@ -70,4 +70,5 @@ def _replaced(item: MeasureItem, earlier: dict[str, exp.Expr], scope: Scope) -> 
                 hint="refer to it in SELECT, over the relation",
             )
         node.replace(exp.Paren(this=stands_for.copy()))
-    return root.this.pop()
+    written: exp.Expression = root.this.pop()
+    return written

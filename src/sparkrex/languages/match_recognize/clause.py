@@ -156,7 +156,8 @@ class _ClauseParser:
             return None
         words = [word(token) for token in tokens[index : index + 4]] + [""] * 4
         before = " ".join(word(token) for token in tokens[max(0, index - 3) : index])
-        if words[1] == "AS" or before.endswith(("SKIP TO", "SKIP TO FIRST", "SKIP TO LAST")):
+        is_target = before.endswith(("SKIP TO", "SKIP TO FIRST", "SKIP TO LAST")) and words[:2] != ["PATTERN", "("]
+        if words[1] == "AS" or is_target:
             return None  # a variable of that name
         if words[0] in ("PARTITION BY", "ORDER BY"):
             return words[0], 1
