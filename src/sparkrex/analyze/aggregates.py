@@ -158,7 +158,7 @@ def _arguments(
                 arguments += [converter.convert_node(item, _INSIDE) for item in current.expressions[:-1]]
                 current = current.expressions[-1] if current.expressions else None
         if current is None:
-            name = call.name if isinstance(call, exp.Anonymous) else call.sql_name().lower()
+            name = call.sql_name().lower() if isinstance(call, exp.Func) else call.name
             raise converter.error("REX213", f"{name} lacks an argument", converter.span(call))
         arguments.append(converter.convert_node(current, _INSIDE))
     return tuple(arguments), is_distinct, tuple(order)
