@@ -158,7 +158,8 @@ def _arguments(
                 arguments += [converter.convert_node(item, _INSIDE) for item in current.expressions[:-1]]
                 current = current.expressions[-1] if current.expressions else None
         if current is None:
-            name = call.sql_name().lower() if isinstance(call, exp.Func) else call.name
+            is_known = isinstance(call, exp.Func) and not isinstance(call, exp.Anonymous)
+            name = call.key if is_known else call.name
             raise converter.error("REX213", f"{name} lacks an argument", converter.span(call))
         arguments.append(converter.convert_node(current, _INSIDE))
     return tuple(arguments), is_distinct, tuple(order)
