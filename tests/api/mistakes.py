@@ -192,6 +192,12 @@ CLAUSES = [
         "text_of_segment", " ORDER BY id ALL MATCHES\n PATTERN (S)\n DEFINE SEGMENT S AS «first(sym) > 2»", "REX214",
         "CAST(first(sym) AS",
     ),
+    _clause(
+        "references_without_order",
+        " ORDER BY id ALL MATCHES\n PATTERN ((A B)+ & (C D)+)\n DEFINE SEGMENT A AS last(price) > last(D.price),"
+        " SEGMENT B AS true,\n SEGMENT C AS last(price) < last(«B.price»), SEGMENT D AS true", "REX301",
+        "no order of evaluation serves the references to B, D",
+    ),
 ]
 
 EVENTS = [

@@ -54,13 +54,14 @@ def test_options_of_events(options: dict[str, Any], message: str) -> None:
 
 
 def test_other_arguments() -> None:
-    for call in (rex.sql, rex.compile, rex.explain):
+    calls: list[Any] = [rex.sql, rex.compile, rex.explain]
+    for call in calls:
         with pytest.raises(TypeError, match="dialect= is a int, not a string"):
             call("SELECT 1", dialect=5)
     with pytest.raises(TypeError, match="settings= is a int"):
         rex.sql("SELECT 1", settings=5)  # type: ignore[arg-type]  # what is tested
     with pytest.raises(TypeError, match="the buffer is a int, not a pyarrow table"):
-        rex.decompress(5)  # type: ignore[arg-type]  # what is tested
+        rex.decompress(5)
 
 
 @pytest.mark.parametrize("values", [["x", "y"], [True, False], [[1], [2]]], ids=["text", "boolean", "array"])

@@ -11,6 +11,7 @@ from tests.api.mistakes import TABLE
 
 import sparkrex as rex
 from sparkrex.spark import batch, relation
+from sparkrex.spark.worker import WorkerTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,10 +66,9 @@ def test_a_wrong_argument_stays_a_type_error(spark: SparkSession) -> None:
 
 
 def test_a_fault_in_a_worker(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = relation.WorkerTask
-
     def broken(*arguments: Any) -> Any:
-        return real(*arguments[:3], "no settings", *arguments[4:])  # the worker will look for fields in vain
+        task: Any = WorkerTask  # whose types the fault does not respect
+        return task(*arguments[:3], "no settings", *arguments[4:])  # the worker will look for fields in vain
 
     monkeypatch.setattr(relation, "WorkerTask", broken)
     with pytest.raises(PythonException) as caught:

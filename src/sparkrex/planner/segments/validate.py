@@ -11,10 +11,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sparkrex.errors import UnsupportedError
+from sparkrex.ir.scalar import Aggregate, ColumnAt, walk
 from sparkrex.planner.segments.logical import Both, Concat, Leaf, parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sparkrex.planner.segments.logical import Logical
     from sparkrex.source import Source, Span
@@ -62,11 +63,25 @@ def check_order(node: Logical, source: Source, span: Span | None) -> None:
     """Fail if some node has no order of evaluation."""
     found = tangled(node)
     if found is not None:
-        names = ", ".join(sorted({name for part in parts(found) for name in part.needs & _given(found)}))
+        names = frozenset(name for part in parts(found) for name in part.needs & _given(found))
+        places = sorted(_references(found, names), key=lambda place: place.start)
         raise UnsupportedError(
-            "REX301", f"no order of evaluation serves the references to {names}", source, span,
+            "REX301", f"no order of evaluation serves the references to {', '.join(sorted(names))}", source,
+            places[-1] if places else span,
             hint="let conditions refer in one direction, or move one to a variable around the whole: (A B) & S",
         )
+
+
+def _references(node: Logical, names: frozenset[str]) -> Iterator[Span]:
+    """Where conditions below the node refer to one of these variables of another leaf."""
+    if isinstance(node, Leaf) and node.condition is not None:
+        for part in walk(node.condition):
+            if isinstance(part, ColumnAt | Aggregate) and part.span is not None:
+                read = part.target.variables if isinstance(part, ColumnAt) else part.variables
+                if read is not None and read & names - set(node.variables):
+                    yield part.span
+    for inner in parts(node):
+        yield from _references(inner, names)
 
 
 def _given(node: Logical) -> frozenset[str]:
