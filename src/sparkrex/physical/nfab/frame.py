@@ -58,7 +58,7 @@ class FeedArrays:
             raise UnsupportedError(
                 "REX301", f"WHERE cannot test this over several events: {error}", query.source,
                 error.span or query.span,
-                hint="between events there are arithmetic, comparison and the aggregates "
+                hint="functions may read one event; between events there are arithmetic, comparison and the aggregates "
                 f"{listed}; RETURN may compute anything, to be filtered outside",
             ) from error
         bitmap_of = np.array([numbers.get(name, -1) for name in names] or [-1], np.int64)
