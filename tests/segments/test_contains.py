@@ -26,9 +26,10 @@ from sparkrex.rewrite.driver import rewrite_logical
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sparkrex.ir.segment_pattern import SegmentPattern
     from sparkrex.planner.segments.logical import Logical
 
-_X, _Y = Variable("V0", True, ()), Variable("V1", True, ())
+_Y = Variable("V1", True, ())
 
 
 @st.composite
@@ -41,13 +42,15 @@ def containments(draw: st.DrawFn) -> Example:
         b.concat(wild, inside, wild), b.concat(wild, inside, wild), b.concat(inside, wild), b.concat(wild, inside),
         b.concat(wild, inside, b.segment("V2"), wild), b.concat(wild, inside, wild, b.segment("V2"), wild),
     ]))
-    pattern = draw(st.sampled_from([chain, b.absent(chain), b.absent(chain)]))
+    options: list[SegmentPattern] = [chain, b.absent(chain), b.absent(chain)]
+    pattern = draw(st.sampled_from(options))
     other = b.segment("V1")
-    pattern = draw(st.sampled_from([
+    around: list[SegmentPattern] = [
         pattern, b.both(other, pattern), b.both(other, pattern), b.both(other, pattern, b.segment("ALLW")),
         b.both(pattern, b.segment("ALLW")), b.concat(other, pattern), b.repeat(b.both(other, pattern), 1, None),
         b.either(other, pattern), b.absent(b.both(other, pattern)),
-    ]))
+    ]
+    pattern = draw(st.sampled_from(around))
     windows = [(), (), (), (Window(None, 2, None),), (Window(None, None, 2),), (Window("t", 1, None),)]
     whole = draw(st.sampled_from([Window(None, 1, 4), Window(None, 2, 3), Window("t", None, 3), Window("t", 1, 4)]))
     definitions = [
@@ -105,9 +108,8 @@ def by_definition(x: list[float], *, is_negated: bool) -> list[tuple[int, int]]:
     """Rises of at most 50 rows that contain a fall, or none."""
     found = []
     for s in range(len(x)):
-        has_fall, highest = False, 0.0
+        has_fall = False
         for e in range(s, min(len(x), s + 50)):
-            highest = max(highest, x[e])
             has_fall = has_fall or any(x[e] / x[a] < 0.99 for a in range(s, e + 1))
             if x[e] / x[s] > 1.01 and has_fall is not is_negated:
                 found.append((s, e))
