@@ -44,8 +44,11 @@ if TYPE_CHECKING:
 LEAST_ROWS = 1 << 14
 """Fewer rows than this are not worth a thread of their own."""
 
-_MOST_ROOM = 1 << 26
-"""So many events of matches have room without growing."""
+_MOST_ROOM = 1 << 27
+"""So many events of matches have room without growing, if event_memory allows them."""
+
+_EVENT_BYTES = 10
+"""What an event of a match takes."""
 
 _STRATEGIES = {
     Strategy.STRICT: codes.CONTIGUITY, Strategy.PARTITION: codes.CONTIGUITY, Strategy.NEXT: codes.NEXT,
@@ -196,7 +199,7 @@ class NfabMatcher:
             np.int64(state.blocked if goes_on else -1), state.runs if goes_on else no_runs(),
             state.nodes if goes_on else no_nodes(), state.ends if goes_on else no_ends(), self._tables, arrays.events,
             options, arrays.absences, arrays.reads, arrays.apart, arrays.path(), arrays.tests,
-            arrays.context.machine(), arrays.context.columns, arrays.initial, _room(frame), budget,
+            arrays.context.machine(), arrays.context.columns, arrays.initial, self._room(), budget,
         )
         # The latest event in the buffer is of the partition in which it failed, if it did.
         self._check(outcome[0], int(outcome[1]), frame, outcome[5][0])
@@ -211,7 +214,7 @@ class NfabMatcher:
         status, where, output, statistics = nfab_backtrack.search(
             frame.offsets[begin : end + 1], True, self._tables, arrays.events, options, arrays.absences_of_matches,
             arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial,
-            _room(frame), budget,
+            self._room(), budget,
         )
         self._check(status, int(where), frame)
         matches, is_open = _matches(output)
@@ -257,9 +260,9 @@ class NfabMatcher:
         state.ends = (state.ends[0][still], state.ends[1][still], state.ends[2][still])
         ends = (node, last, first, np.zeros(len(node), np.uint8))
         output, error, row = write_all(
-            ends, np.int64(len(node)), False, low, high, state.nodes, _room(frame), arrays.absences, *common,
+            ends, np.int64(len(node)), False, low, high, state.nodes, self._room(), arrays.absences, *common,
             arrays.initial, np.int64(self.settings.event_memory), budget,
-        ) if len(node) else (_room(frame), 0, 0)
+        ) if len(node) else (self._room(), 0, 0)
         if error > 0:
             label = int(state.nodes[1][node[0]])
             self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, first)
@@ -333,6 +336,20 @@ class NfabMatcher:
     def _budget(self) -> NDArray[np.int64]:
         return np.array([0, self.settings.step_budget, 0], np.int64)
 
+    def _room(self) -> tuple[NDArray[Any], ...]:
+        """Where matches are written: rows, labels, offsets, whether they are open, how many. Kernels make more room.
+
+        There is room for all that event_memory allows, and a little more, so that the limit is met before the room
+        ends: to grow means to copy, and what was written would be there twice. Of a page only what is written costs
+        anything.
+        """
+        n_events = min(self.settings.event_memory // _EVENT_BYTES * 101 // 100, _MOST_ROOM)
+        n_matches = n_events // 2 + 2
+        return (
+            np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
+            np.empty(n_matches, np.uint8), np.zeros(2, np.int64),
+        )
+
     # -- errors --------------------------------------------------------------------------------------------------
 
     def _check_open_rows(self, n_open: int, row: int) -> None:
@@ -398,19 +415,6 @@ class NfabMatcher:
             np.array([-1, *(numbers[position.variable] for position in self.automaton.positions)], np.int64),
             np.array(self.conditions.accepts, np.int64),
         )
-
-
-def _room(frame: Columns) -> tuple[NDArray[Any], ...]:
-    """Where matches are written: rows, labels, offsets, whether they are open, how many. Kernels make more room.
-
-    NumPy asks for large pages, compiled code does not, and of a page only what is written costs anything.
-    """
-    n_events = min(1024 * (frame.n_rows + 1), _MOST_ROOM)
-    n_matches = n_events // 8 + 2
-    return (
-        np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
-        np.empty(n_matches, np.uint8), np.zeros(2, np.int64),
-    )
 
 
 def _matches(output: tuple[Any, ...]) -> tuple[EventMatches, NDArray[np.bool_]]:

@@ -1,0 +1,40 @@
+"""What an event query takes at most: `event_memory` counts all of it, also while it makes room."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+
+SCRIPT = """
+import pyarrow as pa
+import sparkrex as rex
+
+def run(n_events):
+    table = pa.table({"ts": range(n_events + 1), "kind": ["A"] + ["B"] * n_events})
+    query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match(a, b[]) RETURN count(b[]) AS n"
+    return rex.events(query, table, time="ts", type="kind", settings={"event_memory": MEMORY, "threads": 1})
+
+def kilobytes(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name + ":"))
+
+assert run(3).num_rows == 7
+before = kilobytes("VmRSS")
+try:
+    run(40)
+except rex.ExecutionError as error:
+    print(error.code, (kilobytes("VmHWM") - before) * 1024 / MEMORY)
+"""
+
+
+def test_matches_take_what_event_memory_says() -> None:
+    """Growing by copying, they took 1.7 times as much."""
+    script = SCRIPT.replace("MEMORY", str(256 << 20))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    code, share = done.stdout.split()
+    assert code == "REX410"
+    assert float(share) <= 1.25, done.stdout
