@@ -202,6 +202,11 @@ def equality_keys(query: EventQuery, table: pa.Table, evaluator: Evaluator) -> E
         found = EqualityPartition(tuple(ColumnAt(CURRENT, name) for name in query.equal_by), query.equal_by)
     else:
         found = find_partition(query)
+    if found.keys and query.has_strict_ties and not query.equal_by:
+        # Runs are merged when the time has moved on, which events of other values tell too: the matches are the same,
+        # but those of one last event would come in another order.
+        refusal = "with strict ties, matches of one last event would come in another order"
+        found = EqualityPartition(refusals=(*found.refusals, refusal))
     kept: dict[Expression, pa.ChunkedArray] = {}
     refusals = list(found.refusals)
     for key in found.keys:

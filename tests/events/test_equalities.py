@@ -24,7 +24,7 @@ from tests.property.draws import RandomDraw
 
 import sparkrex as rex
 from sparkrex import event_engine
-from sparkrex.analyze.event_equalities import find_partition
+from sparkrex.analyze.event_equalities import EqualityPartition, find_partition
 from sparkrex.config import EVENT_ALGORITHMS, Settings
 from sparkrex.ir.event_pattern import absences
 from sparkrex.ir.event_query import Strategy
@@ -174,6 +174,20 @@ def test_a_key_that_fails_on_rows_nobody_asks_partitions_nothing() -> None:
         a.ts < b.ts AND a.x + 1 = b.x + 1 AND c.ts > a.ts AND c.x > 0 } RETURN a.ts AS a, c.ts AS c"""
     expected = rex.events(text.replace("a.x + 1 = b.x + 1", "a.x = b.x"), stream, time="ts", type="kind").to_pylist()
     assert rex.events(text, stream, time="ts", type="kind").to_pylist() == expected
+
+
+def test_strict_ties_keep_their_order_in_memory() -> None:
+    """Found by chance: events of other values tell that the time has moved on, and runs are merged then."""
+    times, xs = [-1, 1, 2, 2, 3, 4, 4, 4], [1, 1, 2, 2, 1, 2, 1, 2]
+    stream = pa.table({"t": times, "b": [2, 5, 1, 3, 0, 4, 7, 6], "x": xs})
+    text = """PATTERN SEQ(A a, A+ b[]) WHERE skip_till_any_match(a, b[]) { b[1].x = a.x AND b[i].x = b[i-1].x } WITHIN 6
+        RETURN a.b AS a, array_agg(b[].b) AS b"""
+    options: dict[str, Any] = {"time": "t", "tie_break": "b", "ties": "strict"}
+    found = rex.events(text, stream, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(event_engine, "find_partition", lambda query: EqualityPartition())
+        assert rex.events(text, stream, **options) == found
+    assert "no partition by equalities: with strict ties" in str(rex.explain_events(text, stream, **options))
 
 
 def test_nested_types_decline() -> None:
