@@ -45,15 +45,18 @@ def same(got: pa.ChunkedArray, wanted: pa.ChunkedArray) -> np.ndarray[Any, Any]:
     got = got.cast(kind)
     both_null: np.ndarray[Any, Any] = pc.and_(got.is_null(), wanted.is_null()).to_numpy()
     if pa.types.is_list(kind):
-        either: np.ndarray[Any, Any] = both_null | _same_lists(got, wanted)
-        return either
+        return _either(both_null, _same_lists(got, wanted))
     if pa.types.is_floating(kind):
         left, right = got.to_numpy(), wanted.to_numpy()
         equal = np.isclose(left, right, rtol=1e-9, atol=1e-9) & ~np.isnan(left)
     else:
         equal = pc.fill_null(pc.equal(got, wanted), False).to_numpy()
-    either = equal | both_null
-    return either
+    return _either(both_null, equal)
+
+
+def _either(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    both: np.ndarray[Any, Any] = left | right
+    return both
 
 
 def _same_lists(got: pa.ChunkedArray, wanted: pa.ChunkedArray) -> np.ndarray[Any, Any]:

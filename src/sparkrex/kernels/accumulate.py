@@ -49,7 +49,9 @@ def accumulate(
     has_nulls = valid_bits.shape[0] > 0
     is_filtered = takes_part.shape[0] > 0
     n_sets = by_label.shape[0]
-    reads = wanted.any()
+    reads = False
+    for s in range(n_sets):
+        reads = reads or wanted[s, SUM] or wanted[s, LEAST] or wanted[s, MOST] or wanted[s, SQUARE]
     # Rows that no set reads are left out, unless something is told of each row. A single set then has no row to refuse.
     is_read = np.zeros(is_member.shape[1], np.int64)
     keeps_all = running
@@ -64,7 +66,7 @@ def accumulate(
     mapped = np.empty(size + 1, np.int64)
     rows = np.empty(size + 1, np.int64)
     near = np.empty(size, values.dtype)
-    is_valid = np.ones(size, np.uint8)
+    is_valid = np.empty(size, np.uint8)
     m = begin
     while m < end:
         base = label_offsets[m]
@@ -76,7 +78,7 @@ def accumulate(
             mapped = np.empty(size + 1, np.int64)
             rows = np.empty(size + 1, np.int64)
             near = np.empty(size, values.dtype)
-            is_valid = np.ones(size, np.uint8)
+            is_valid = np.empty(size, np.uint8)
         # 1. Which rows are read: no jumps that depend on the data.
         n_near = 0
         for k in range(m, behind):

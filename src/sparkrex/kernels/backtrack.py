@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkrex.kernels.arithmetic import LARGEST, SMALLEST, add_checked
+from sparkrex.kernels.copying import copy_table, copy_values
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.machine import TARGET, holds, int_operand
@@ -38,14 +39,14 @@ _SPLIT, _FIRST, _ROW, _VERSION, _BOUND = range(5)
 @njit(cache=True, nogil=True)
 def _grown(array, length):
     larger = np.empty(max(2 * array.shape[0], length), array.dtype)
-    larger[: array.shape[0]] = array
+    copy_values(array, 0, array.shape[0], larger, 0)
     return larger
 
 
 @njit(cache=True, nogil=True)
 def _deepened(stack):
     larger = np.empty((2 * stack.shape[0], stack.shape[1]), stack.dtype)
-    larger[: stack.shape[0]] = stack
+    copy_table(stack, larger)
     return larger
 
 
@@ -383,7 +384,7 @@ def search(offsets, opens, closes, first_start, first_number, program, runs, mem
                 match_start[n_matches] = start
                 match_end[n_matches] = row
                 match_number[n_matches] = number
-                labels[n_labels : n_labels + length] = path_labels[start - low : row - low]
+                copy_values(path_labels, start - low, row - low, labels, n_labels)
                 n_matches += 1
                 n_labels += length
                 number += 1
