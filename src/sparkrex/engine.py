@@ -21,7 +21,7 @@ from sparkrex.analyze.scope import InputColumn, Scope
 from sparkrex.analyze.segments import analyze_segments, is_segment_clause
 from sparkrex.columns.cuts import cut_chunks
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
-from sparkrex.errors import AnalysisError, ExecutionError, RexError
+from sparkrex.errors import AnalysisError, ExecutionError, RexError, UnsupportedError
 from sparkrex.explanation import RowsExplained
 from sparkrex.hosts.duckdb import AggregateNames, DuckDbHost, RelationEvaluator
 from sparkrex.ir import traverse
@@ -45,7 +45,7 @@ from sparkrex.statement.cut import Relation, Statement, cut
 from sparkrex.statement.named_tables import named_tables
 from sparkrex.statement.outside import explained
 from sparkrex.statement.parameters import Literals, bind, write_literals
-from sparkrex.statement.tokens import find_dialect, tokenize
+from sparkrex.statement.tokens import find_dialect, span_of, tokenize
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.ir.scalar import Expression
     from sparkrex.languages.events.syntax import EventOptions, EventText
+    from sparkrex.statement.action import Action
 
 Plan: TypeAlias = MatchRecognize | SegmentSearch | EventQuery
 
@@ -233,6 +234,8 @@ def has_segments(query: ParsedQuery) -> bool:
 
 def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> DuckDbHost:
     statement = query.statement
+    if statement.action is not None:
+        _refuse_action(statement.action, statement)
     host = DuckDbHost(statement.source, statement.dialect, query.dialect_name, settings)
     try:
         for name, value in tables.items():
@@ -241,6 +244,21 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Setti
         host.close()
         raise
     return host
+
+
+def _refuse_action(action: Action, statement: Statement) -> None:
+    """In memory nothing is left of what a statement creates or changes."""
+    if not statement.relations and not action.hides_matches and not action.changes:
+        return
+    place = span_of(action.head[0]) if action.head else Span(0, 1)
+    if action.kind in ("EXPLAIN", "DESCRIBE", "DESC"):
+        hint = "rex.explain(query) shows the plan"
+    else:
+        hint = "run the query alone: its result is a table that Python can keep or write"
+    raise UnsupportedError(
+        "REX303", f"{action.kind} is not possible in memory: nothing would keep the result", statement.source, place,
+        hint=hint,
+    )
 
 
 def prepare_relation(

@@ -55,6 +55,7 @@ CODES: dict[str, str] = {
     "REX239": "a parameter's value has no literal in SQL",
     "REX301": "not supported yet",
     "REX302": "a streaming DataFrame",
+    "REX303": "a statement that cannot be run on matches",
     "REX401": "AFTER MATCH SKIP does not advance",
     "REX402": "AFTER MATCH SKIP goes to a variable that no row of the match is mapped to",
     "REX403": "the search took too many steps",

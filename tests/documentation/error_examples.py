@@ -417,6 +417,14 @@ WINDOW w AS (ORDER BY ts
         error=stream_error(Source(_OF_A_STREAM), Span(14, 19), "ticks"),
     ),
     Example(
+        "REX303",
+        "In memory nothing would keep what a statement creates or changes. On Spark temporary views, CREATE TABLE AS "
+        "and INSERT take matches; a permanent view, MERGE and others do not.",
+        """CREATE VIEW runs AS SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A+))""",
+    ),
+    Example(
         "REX401",
         "Skipping to the first row of the match would find the same match for ever.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (

@@ -13,16 +13,21 @@ import pyarrow as pa
 
 from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.engine import explaining_outside
+from sparkrex.errors import UnsupportedError
 from sparkrex.event_engine import explain_for_workers
 from sparkrex.ir.event_query import EventQuery
 from sparkrex.ir.plan import SegmentSearch
 from sparkrex.physical.output import NO_COLUMNS
 from sparkrex.segment_engine import rewrite_search, searched_columns
+from sparkrex.source import Source
+from sparkrex.spark.actions import create_view, refuse_action
 from sparkrex.spark.host import SparkHost
 from sparkrex.spark.lower import quoted
 from sparkrex.spark.relation import arrow_schema, lower_relation, relation_source
 from sparkrex.spark.streams import refuse_stream
 from sparkrex.spark.worker import WorkerEvaluator
+from sparkrex.statement.action import query_start
+from sparkrex.statement.tokens import find_dialect, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,10 +56,14 @@ def run_on_spark(
 ) -> DataFrame:
     """The statement's result as a lazy DataFrame."""
     host = _open_host(query, tables, spark)
+    action = query.statement.action
     result: DataFrame | None = None
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
         result, _, _ = lower_relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = result
+    if action is not None and action.is_view and action.is_temporary and action.query is not None:
+        create_view(action, _rows_of(query, host), host.source)
+        return host.spark.range(0).select()
     if query.statement.bare_relation is None or result is None:
         with explaining_outside(query):
             return _around(query, host)
@@ -66,6 +75,12 @@ def explain_on_spark(
 ) -> tuple[list[tuple[Plan, Choice | Rewritten | EventsExplained]], DataFrame]:
     """Plan and matcher of every relation, or its logical plan if it is a search, and the DataFrame of the whole."""
     host = _open_host(query, tables, spark)
+    action = query.statement.action
+    if action is not None and not (action.query and (action.writes or action.is_view)):
+        raise UnsupportedError(
+            "REX303", f"the plan of {action.kind} cannot be shown without running it", host.source, None,
+            hint="explain the query alone",
+        )
     plans: list[tuple[Plan, Choice | Rewritten | EventsExplained]] = []
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
         frame, plan, choice = lower_relation(query, relation, clause, host, settings)
@@ -73,8 +88,17 @@ def explain_on_spark(
         plans.append((plan, choice or _explained(plan, relation, host, settings)))
     if query.statement.bare_relation is None:
         with explaining_outside(query):
-            frame = _around(query, host)
+            frame = _rows_of(query, host)
     return plans, frame
+
+
+def _rows_of(query: ParsedQuery, host: SparkHost) -> DataFrame:
+    """The rows of the statement's query, nothing done with them yet."""
+    text = host.translated(query.statement.host_sql)
+    tokens = tokenize(Source(text), find_dialect("spark"))
+    frame = host.analyzed(text[tokens[query_start(tokens)].start :], None)
+    refuse_stream(frame, host.source, None, "a table of the statement")
+    return frame
 
 
 def _around(query: ParsedQuery, host: SparkHost) -> DataFrame:
@@ -88,6 +112,9 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
     session = find_session(spark, tables)
     statement = query.statement
     host = SparkHost(session, statement.source, statement.dialect, query.dialect_name)
+    if statement.action is not None:
+        reads_ours = bool(statement.relations or tables) or statement.action.hides_matches
+        refuse_action(statement.action, statement.source, reads_ours=reads_ours)
     if query.dialect_name == "oracle":
         host.frames["dual"] = session.sql("SELECT 'X' AS dummy")
     for name, value in tables.items():

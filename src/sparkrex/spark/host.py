@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import sqlglot
 from pyspark.errors import AnalysisException, ParseException, PySparkException
-from pyspark.logger import PySparkLogger
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
 from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError, UnsupportedError, nearest
 from sparkrex.source import Source, Span
 from sparkrex.spark.lower import quoted
+from sparkrex.spark.versions import condition_of, query_context_logger
+from sparkrex.statement.action import query_start
 from sparkrex.statement.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class SparkHost:
         Connect analyses on demand: asking for the schema makes errors appear here, not at the first action.
         """
         # PySpark logs every analysis error as a page of JSON before raising it.
-        logger = PySparkLogger.getLogger("SQLQueryContextLogger")  # not a plain logger, which could not log them
+        logger = query_context_logger()
         was_disabled, logger.disabled = logger.disabled, True
         try:
             frame = self._sql(text)
@@ -133,7 +134,7 @@ class SparkHost:
 
     def converted(self, error: PySparkException, span: Span | None, sent: str = "") -> RexError:
         """Spark's error as ours, at the place in the query that caused it; `sent` is the SQL that it is about."""
-        condition = error.getCondition() or ""
+        condition = condition_of(error)
         parameters = error.getMessageParameters() or {}
         message = next((line for line in str(error).split("\n") if line.strip()), "")
         message = re.sub(r"^\[[^\]]*\]\s*", "", message).split(" SQLSTATE")[0]
@@ -184,7 +185,12 @@ _NAMES = ("relationName", "objectName", "routineName", "functionName")
 
 
 def _with_tables(text: str, tables: list[str]) -> str:
-    """The query with common table expressions in front of its own."""
+    """The query with common table expressions in front of its own, behind what is to be done with its rows."""
+    spark = sqlglot.Dialect.get_or_raise("spark")
+    tokens = tokenize(Source(text), spark)
+    if start := query_start(tokens):
+        head, query = text[: tokens[start].start], text[tokens[start].start :]
+        return f"{head}{_with_tables(query, tables)}"
     listed = ", ".join(tables)
     found = re.match(r"\s*WITH(\s+RECURSIVE)?\s", text, re.IGNORECASE)
     if found is None:

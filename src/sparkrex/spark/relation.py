@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from pyspark import cloudpickle
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from sparkrex.aggregates.registry import shipped, user_defined
 from sparkrex.analyze.clause import analyze_clause, union_variables
@@ -34,6 +33,7 @@ from sparkrex.spark.lower_events import lower_events, tested_projections, unheld
 from sparkrex.spark.lower_segments import cut_by_spark, lower_search
 from sparkrex.spark.shuffle import Shuffled, check_carried, shuffle, written_name
 from sparkrex.spark.streams import refuse_stream
+from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import WorkerTask, open_evaluator
 from sparkrex.spark.worker_language import refuse_worker_calls
 from sparkrex.statement.tokens import tokenize
@@ -265,4 +265,4 @@ def _select(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relat
 
 def arrow_schema(schema: StructType, host: SparkHost) -> pa.Schema:
     """Columns of a DataFrame as workers get and give them."""
-    return to_arrow_schema(schema, timezone=host.time_zone())
+    return zoned_arrow_schema(schema, host.time_zone())

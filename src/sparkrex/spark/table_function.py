@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.functions import udtf
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, OrderingColumn, PartitioningColumn
 
 from sparkrex.errors import AnalysisError
+from sparkrex.spark.versions import zoned_arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ class MatchRecognizeFunction:
             raise AnalysisError("REX214", "the first argument must be TABLE(...)", None, None)
         if not isinstance(clause.value, str):
             raise AnalysisError("REX214", "the second argument must be the clause as a string literal", None, None)
-        schema = to_arrow_schema(table.dataType, timezone=_ZONE)
+        schema = zoned_arrow_schema(table.dataType, _ZONE)
         result = _match(clause.value, schema.empty_table())
         keys = _keys(clause.value, schema)
         # An order, of a constant where rows have none to be brought into: Spark refuses to sort a stream, so that a

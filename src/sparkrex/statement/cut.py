@@ -16,6 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError, UnsupportedError
 from sparkrex.source import Source, Span
+from sparkrex.statement.action import Action, find_action
 from sparkrex.statement.from_item import find_alias, find_input
 from sparkrex.statement.mistakes import KEYWORDS, refuse_early_end, refuse_misspelt_keywords, unclosed
 from sparkrex.statement.outside import refuse_offsets_outside
@@ -64,6 +65,8 @@ class Statement:
     relations: tuple[Relation, ...]
     host_sql: str
     bare_relation: int | None
+    action: Action | None = None
+    """What is done with the rows of the query, None if they are the answer."""
 
 
 def cut(source: Source, dialect: Dialect, suffix: str, literals: Literals | None = None) -> Statement:
@@ -80,6 +83,11 @@ def cut(source: Source, dialect: Dialect, suffix: str, literals: Literals | None
     if (error := unclosed(tokens, source)) is not None:
         raise error
     refuse_misspelt_keywords(tokens, source)
+    for index, token in enumerate(tokens):
+        if token.token_type is TokenType.SEMICOLON:
+            raise ParseError(
+                "REX101", "one statement is expected, here starts another", source, span_of(tokens[index + 1])
+            )
     _refuse_row_pattern_windows(tokens, source)
     return _Cutter(source, dialect, tokens, suffix, texts).run()
 
@@ -110,7 +118,8 @@ class _Cutter:
             self._cut_one(index)
         refuse_offsets_outside(tokens, [(start, end) for start, (end, _) in self.replaced.items()], self.source)
         host_sql = self._text(0, len(tokens) - 1)
-        return Statement(self.source, self.dialect, tuple(self.relations), host_sql, self._bare_relation())
+        action = find_action(tokens)
+        return Statement(self.source, self.dialect, tuple(self.relations), host_sql, self._bare_relation(), action)
 
     def _cut_one(self, keyword: int) -> None:
         tokens, source = self.tokens, self.source

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from sparkrex.statement.action import query_start
 from sparkrex.statement.tokens import closing, word
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def outer_names(tokens: Sequence[Token], index: int, source: Source) -> frozense
 
 def _query_starts(tokens: Sequence[Token], index: int) -> list[int]:
     """Token indices where the queries around this token start, outermost first."""
-    starts = [0]
+    starts = [query_start(tokens)]
     for position in range(index):
         kind = tokens[position].token_type
         if kind is TokenType.L_PAREN:
