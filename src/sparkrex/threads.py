@@ -1,13 +1,23 @@
 """A plain thread pool over ranges of rows or partitions.
 
 Kernels and NumPy release the GIL, so threads are enough; Numba's own threading layer breaks in forked Spark workers.
+
+Ctrl-C is a KeyboardInterrupt of the main thread, which Python raises between two steps of its own code: not while a
+kernel runs there. So the main thread never runs a kernel that may take long. It waits, which can be interrupted, while
+other threads work; then it sets a flag, `stop`, that such kernels look at every few steps and return, and raises at
+once. What does not look at a flag takes time linear in rows and comes to its end by itself; nobody waits for it, because
+the threads are daemons. Looking at one byte costs nothing that can be measured; calls in slices would have to save and
+restore the state of every search.
+
+A Spark worker gets no Ctrl-C: Spark ends the process of a task that is cancelled.
 """
 
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -31,12 +41,16 @@ def ranges(n_items: int, threads: int, least: int | None = None) -> list[tuple[i
     return list(pairwise(cuts))
 
 
-def spread(task: Callable[[int, int], Result], pieces: Sequence[tuple[int, int]]) -> list[Result]:
-    """`task(begin, end)` for every range, each on a thread of its own; results in the order of the ranges."""
-    if len(pieces) == 1:
+def spread(
+    task: Callable[[int, int], Result], pieces: Sequence[tuple[int, int]], stop: Callable[[], None] | None = None
+) -> list[Result]:
+    """`task(begin, end)` for every range, each on a thread of its own; results in the order of the ranges.
+
+    With `stop` even a single range has a thread: the task may take long, and `stop()` makes it return soon.
+    """
+    if len(pieces) == 1 and stop is None:
         return [task(*pieces[0])]
-    with ThreadPoolExecutor(len(pieces)) as pool:
-        return list(pool.map(lambda piece: task(*piece), pieces))
+    return _run([partial(task, *piece) for piece in pieces], len(pieces), stop)
 
 
 def in_parallel(tasks: Sequence[Callable[[], Result]], threads: int, n_items: int) -> list[Result]:
@@ -44,5 +58,37 @@ def in_parallel(tasks: Sequence[Callable[[], Result]], threads: int, n_items: in
     threads = min(threads, len(tasks))
     if threads < 2 or n_items < LEAST:
         return [task() for task in tasks]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda task: task(), tasks))
+    return _run(tasks, threads, None)
+
+
+def _run(tasks: Sequence[Callable[[], Result]], threads: int, stop: Callable[[], None] | None) -> list[Result]:
+    """The results of tasks, at most `threads` at a time. Interrupted, it stops those that run and starts no other."""
+    results: dict[int, Result] = {}
+    failures: dict[int, BaseException] = {}
+    pending = list(enumerate(tasks))[::-1]
+
+    def work() -> None:
+        while pending and not failures:
+            try:
+                number, task = pending.pop()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                results[number] = task()
+            except BaseException as error:
+                failures[number] = error
+
+    workers = [Thread(target=work, daemon=True) for _ in range(threads)]
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    except BaseException:
+        pending.clear()
+        if stop is not None:
+            stop()
+        raise
+    if failures:
+        raise failures[min(failures)]
+    return [results[number] for number in range(len(tasks))]

@@ -18,6 +18,7 @@ CLOSED_END, OPEN_END = 0, 1
 
 PAST_LAST_ROW, NEXT_ROW, TO_FIRST, TO_LAST = range(4)
 DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT = range(3)
+STOPPED = 6  # as in `backtrack`
 
 
 @njit(cache=True, nogil=True)
@@ -64,7 +65,7 @@ def look_back(symbols, offsets, first_row, closes, limit, transitions, shift, pa
 
 @njit(cache=True, nogil=True)
 def walk(states, offsets, opens, closes, limit, first_start, first_number, steps, n_positions, entry, first_entry,
-         accepts_open, skip_mode, skip_member, wants_labels):
+         accepts_open, skip_mode, skip_member, wants_labels, stop):
     """All matches, each found by taking the first way that can still accept.
 
     Parameters
@@ -76,6 +77,7 @@ def walk(states, offsets, opens, closes, limit, first_start, first_number, steps
     entry, first_entry : position at a start row, and at one that is the partition's first
     accepts_open : bool per position, whether a match may end before a row that is not there yet
     skip_mode, skip_member : AFTER MATCH SKIP, and per variable whether it is skipped to
+    stop : uint8, one entry, set by another thread when nobody waits for the answer any more (see `threads`)
 
     Returns
     -------
@@ -116,6 +118,9 @@ def walk(states, offsets, opens, closes, limit, first_start, first_number, steps
                 more = np.empty(2 * (n_labels + (high - start)), np.int16)
                 more[:n_labels] = labels[:n_labels]
                 labels = more
+            # Matches that overlap may take as long as all their rows together.
+            if stop[0] != 0:
+                return STOPPED, start, n_matches, found, n_labels, labels, start, number
             outcome = ACCEPT
             while row < known:
                 step = steps[states[row] * n_positions + position]

@@ -29,7 +29,7 @@ from sparkrex.kernels.path import extend
 
 ACCEPT, MATCH, SPLIT, START, END, GREEDY, RELUCTANT = range(7)
 PAST_LAST_ROW, NEXT_ROW, TO_FIRST, TO_LAST = range(4)
-DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT, BUDGET, OVERFLOW, DIVISION_BY_ZERO = range(6)
+DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT, BUDGET, OVERFLOW, DIVISION_BY_ZERO, STOPPED = range(7)
 
 # Fields of the stack: a split, or its complement once its second way is being tried; for a run its first row; the row
 # to go on from; the path's version at the first row; what the bound's column must not exceed.
@@ -93,7 +93,7 @@ def _bound(bounds, b, machine, columns, record_ints, version, labels, place):
 
 @njit(cache=True, nogil=True)
 def search(offsets, opens, closes, first_start, first_number, program, runs, memo, conditions, machine, columns, path,
-           skip, lookahead, step_budget):
+           skip, lookahead, step_budget, stop):
     """All matches of all partitions of a batch.
 
     Parameters
@@ -112,6 +112,7 @@ def search(offsets, opens, closes, first_start, first_number, program, runs, mem
     machine, columns, path : see kernels.machine and kernels.path
     skip : mode, bool per variable
     lookahead : rows behind a row that its conditions read
+    stop : uint8, one entry, set by another thread when nobody waits for the answer any more (see `threads`)
 
     Returns
     -------
@@ -149,6 +150,7 @@ def search(offsets, opens, closes, first_start, first_number, program, runs, mem
     for v in range(code_begin.shape[0]):
         reads_context = reads_context or code_begin[v] < code_end[v]
 
+    n_instructions = np.int64(0)
     for p in range(n_partitions):
         low = offsets[p]
         high = offsets[p + 1]
@@ -178,6 +180,10 @@ def search(offsets, opens, closes, first_start, first_number, program, runs, mem
             is_running = False  # in the body of the greedy run on top of the stack
             is_stepping = False  # in the body of the reluctant run on top of the stack
             while True:
+                n_instructions += 1
+                if n_instructions & 0xFF == 0 and stop[0] != 0:
+                    return (STOPPED, start, n_matches, match_start, match_end, match_number, n_labels, labels, start,
+                            number)
                 failed = False
                 op = operation[at]
                 if op == MATCH:

@@ -7,6 +7,7 @@ from the start takes, row by row, the first way that can (see `viability`). Part
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,7 +97,11 @@ class AutomatonMatcher:
         pieces = partition_ranges(frame, threads)
         if not pieces:
             return Matches.none()
-        parts = spread(lambda begin, end: self._search(frame, bitmaps, state, begin, end, closes), pieces)
+        stop = np.zeros(1, np.uint8)
+        search = partial(self._search, frame, bitmaps, state, closes, stop)
+        # Only matches that overlap can take long: else a row is walked over once.
+        is_linear = self.skip_mode == kernel.PAST_LAST_ROW
+        parts = spread(search, pieces) if is_linear else spread(search, pieces, partial(stop.fill, 1))
         for part in parts:
             if part.status != kernel.DONE:
                 raise self.backtrack.failure(part.status, frame, part.row)
@@ -108,7 +113,8 @@ class AutomatonMatcher:
         return Matches.joined([part.matches for part in parts])
 
     def _search(
-        self, frame: Columns, bitmaps: NDArray[np.uint8], state: State, begin: int, end: int, closes: bool
+        self, frame: Columns, bitmaps: NDArray[np.uint8], state: State, closes: bool, flag: NDArray[np.uint8],
+        begin: int, end: int,
     ) -> _Part:
         """Matches of the partitions from `begin` up to `end`."""
         assert self.viability is not None  # else it refused
@@ -133,7 +139,7 @@ class AutomatonMatcher:
         status, row, n_matches, found, n_labels, labels, next_start, next_number = kernel_for(walk, len(rows))(
             rows, cuts, opens, is_closed, limit, first_start, first_number, steps.tolist() if is_plain else steps,
             viability.n_positions, viability.entry, viability.first_entry, viability.accepts_open, self.skip_mode,
-            self.skip_member, self.wants_labels,
+            self.skip_member, self.wants_labels, flag,
         )
         start, match_end, number = (np.ascontiguousarray(column) for column in found[:n_matches].T)
         label_offsets = np.zeros(n_matches + 1, np.int64)

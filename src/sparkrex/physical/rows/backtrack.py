@@ -6,6 +6,7 @@ decided here, by what the conditions reachable from them read (see `kernels.back
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,8 +95,10 @@ class BacktrackMatcher:
         threads = self.settings.thread_count()
         numbers, bitmaps = evaluate_bitmaps(self.conditions, frame, self.evaluator, self.plan.source, threads)
         context = self._context(frame)
-        search = self._search(state, frame, context, (numbers, bitmaps), closes=closes)
-        outcomes = spread(search, partition_ranges(frame, threads, LEAST_ROWS) or [(0, 0)])
+        stop = np.zeros(1, np.uint8)
+        search = self._search(state, frame, context, (numbers, bitmaps), stop, closes=closes)
+        pieces = partition_ranges(frame, threads, LEAST_ROWS) or [(0, 0)]
+        outcomes = spread(search, pieces, partial(stop.fill, 1))
         for status, row, *_ in outcomes:
             if status != kernel.DONE:
                 raise self.failure(status, frame, int(row))
@@ -110,8 +113,8 @@ class BacktrackMatcher:
         return Context(self.conditions, self.program.variables, frame, self.evaluator, self.settings.thread_count())
 
     def _search(
-        self, state: State, frame: Columns, context: Context, bitmaps: tuple[dict[str, int], NDArray[np.uint8]], *,
-        closes: bool,
+        self, state: State, frame: Columns, context: Context, bitmaps: tuple[dict[str, int], NDArray[np.uint8]],
+        stop: NDArray[np.uint8], *, closes: bool,
     ) -> Callable[[int, int], tuple[Any, ...]]:
         """The search over a range of partitions, as a function of its bounds. It may run on several threads at once."""
         program, variables, runs = self.program, self.program.variables, self.runs
@@ -131,7 +134,7 @@ class BacktrackMatcher:
                 (runs.operation, program.variable, label, program.first, program.second, program.entry), tables,
                 self.memo, (bitmap_of, bitmaps[1], context.code_begin, context.code_end), context.machine(),
                 context.columns, context.path(longest), (SKIP_MODES[self.plan.skip.to], skip_member),
-                np.int64(self.lookahead), np.int64(self.settings.step_budget),
+                np.int64(self.lookahead), np.int64(self.settings.step_budget), stop,
             )
 
         return search

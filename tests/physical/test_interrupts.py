@@ -1,0 +1,63 @@
+"""Ctrl-C ends every search that could run for long: each in a process of its own, on an input that takes far longer."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SEARCHES = {
+    "backtrack, one start row": """
+        query("PATTERN (A* B* C* D) DEFINE A AS x >= FIRST(x), B AS x >= FIRST(x), C AS x >= FIRST(x), D AS x < FIRST(x)",
+              rows=3_000, step_budget=10**15)""",
+    "backtrack, many start rows": """
+        query("AFTER MATCH SKIP TO NEXT ROW PATTERN (A* D) DEFINE A AS x >= FIRST(x), D AS x < FIRST(x)",
+              rows=2_000_000, step_budget=10**15)""",
+    "backtrack, two partitions": """
+        query("PATTERN (A* B* C* D) DEFINE A AS x >= FIRST(x), B AS x >= FIRST(x), C AS x >= FIRST(x), D AS x < FIRST(x)",
+              rows=200_000, partitions=2, step_budget=10**15)""",
+    "automaton, overlapping matches": """
+        query("AFTER MATCH SKIP TO NEXT ROW PATTERN (A+) DEFINE A AS x >= 0", rows=3_000_000)""",
+    "interpreter": """
+        query("PATTERN (A* B* C* D) DEFINE A AS x >= FIRST(x), B AS x >= FIRST(x), C AS x >= FIRST(x), D AS x < FIRST(x)",
+              rows=3_000, step_budget=10**15, matcher="interpreter")""",
+}
+
+PROGRAM = """
+import numpy as np, pyarrow as pa, sparkrex as rex
+
+def query(text, rows, partitions=1, **settings):
+    numbers = np.arange(rows)
+    table = pa.table({{"p": numbers * partitions // rows, "x": numbers}})
+    clause = "PARTITION BY p ORDER BY x MEASURES COUNT(*) AS n " + text
+    small = table.slice(0, 20)
+    rex.match(clause, settings=settings)(small)  # compiles
+    print("ready", flush=True)
+    rex.match(clause, settings=settings)(table)
+
+try:
+    {search}
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+else:
+    print("finished", flush=True)
+"""
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=list(SEARCHES))
+def test_ctrl_c(search: str) -> None:
+    text = PROGRAM.format(search=search.strip())
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(1.5)  # into the search
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            answer, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert answer == "interrupted\n"
