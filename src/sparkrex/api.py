@@ -297,6 +297,9 @@ def _faults_reported() -> Iterator[None]:
         # What Spark, or the way to it, says in its own words is no fault of ours: the session has ended.
         if type(error).__module__.split(".")[0] in ("pyspark", "py4j", "grpc"):
             raise
+        if "KeyboardInterrupt" in str(error) or str(error) == "Query interrupted":
+            # DuckDB met Ctrl-C while it ran, or while it asked Python for a table, and says so in its own way.
+            raise KeyboardInterrupt from error
         raise InternalError(
             "REX901", f"{type(error).__name__}: {error}", None, None,
             hint="this is a fault of SparkRex; please report it with the query and the traceback",

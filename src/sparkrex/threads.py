@@ -5,8 +5,8 @@ Kernels and NumPy release the GIL, so threads are enough; Numba's own threading 
 Ctrl-C is a KeyboardInterrupt of the main thread, which Python raises between two steps of its own code: not while a
 kernel runs there. So the main thread never runs a kernel that may take long. It waits, which can be interrupted, while
 other threads work; then it sets a flag, `stop`, that such kernels look at every few steps and return, and raises at
-once. What does not look at a flag takes time linear in rows and comes to its end by itself; nobody waits for it, because
-the threads are daemons. Looking at one byte costs nothing that can be measured; calls in slices would have to save and
+once. What does not look at a flag takes time linear in rows and comes to its end by itself; nobody waits for it,
+because the threads are daemons. A flag costs one byte read every few steps; calls in slices would have to save and
 restore the state of every search.
 
 A Spark worker gets no Ctrl-C: Spark ends the process of a task that is cancelled.

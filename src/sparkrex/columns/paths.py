@@ -69,7 +69,7 @@ def _by_fsspec(name: str, path: str, refusal: Exception) -> tuple[FileSystem, st
     scheme = urlsplit(path).scheme
     reason = f"Arrow: {str(refusal).splitlines()[0]}"
     try:
-        import fsspec
+        import fsspec  # type: ignore[import-not-found]  # only if the user has it
 
         system, place = fsspec.core.url_to_fs(path)
     except (ImportError, ValueError, OSError) as error:

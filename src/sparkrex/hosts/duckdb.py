@@ -172,6 +172,8 @@ class DuckDbHost:
             from sparkrex.hosts.duckdb_instance import forget_instances
 
             forget_instances()
+        if "KeyboardInterrupt" in str(error):
+            raise KeyboardInterrupt from error
         text = str(error).split("\n")[0]
         message = text.split(": ", 1)[-1]
         if found := re.search(r"Table with name (\S+) does not exist", text):
