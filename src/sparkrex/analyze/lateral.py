@@ -44,13 +44,13 @@ def _replaced(item: MeasureItem, earlier: dict[str, exp.Expression], scope: Scop
     tree = item.expression.tree
     references = [
         node for node in tree.find_all(exp.Column)
-        if len(node.parts) == 1 and node.name.lower() in earlier and not isinstance(node.this, exp.Star)
+        if _may_be_alias(node) and node.name.lower() in earlier
     ]
     if not references:
         return tree
     # A root has no parent to be replaced in.
     root = exp.Paren(this=tree.copy())
-    for node in [part for part in root.find_all(exp.Column) if len(part.parts) == 1]:
+    for node in [part for part in root.find_all(exp.Column) if _may_be_alias(part)]:
         stands_for = earlier.get(node.name.lower())
         if stands_for is None or node.find_ancestor(exp.Query, exp.Lambda) is not None:
             continue
@@ -72,3 +72,9 @@ def _replaced(item: MeasureItem, earlier: dict[str, exp.Expression], scope: Scop
         node.replace(exp.Paren(this=stands_for.copy()))
     written: exp.Expression = root.this.pop()
     return written
+
+
+def _may_be_alias(node: exp.Column) -> bool:
+    """Whether it is one plain name. The argument of CLASSIFIER is one too, but of a variable."""
+    is_variable = node.parent is not None and row_pattern_function(node.parent) == "CLASSIFIER"
+    return len(node.parts) == 1 and not isinstance(node.this, exp.Star) and not is_variable
