@@ -291,7 +291,7 @@ def _faults_reported() -> Iterator[None]:
     """Inside, where all input is checked, anything unexpected is a fault of ours, and is said to be one."""
     try:
         yield
-    except (RexError, MemoryError):
+    except (RexError, MemoryError, Warning):  # a warning, where the caller has warnings raised
         raise
     except Exception as error:
         # What Spark, or the way to it, says in its own words is no fault of ours: the session has ended.

@@ -150,9 +150,9 @@ def warn_of_unknown_types(query: EventQuery, table: pa.Table) -> None:
     """
     if query.type_column is None or not table.num_rows:
         return
-    column = table.column(query.type_column)
+    column = _searchable(table.column(query.type_column))
     for name in query.type_names:
-        if pc.index(column, pa.scalar(name, _value_type(column.type))).as_py() >= 0:
+        if pc.index(column, pa.scalar(name, column.type)).as_py() >= 0:
             continue
         known = sorted(str(value) for value in pc.unique(column).to_pylist() if value is not None)
         listed = ", ".join(known[:_LISTED_TYPES]) + (", ..." if len(known) > _LISTED_TYPES else "")
@@ -163,8 +163,11 @@ def warn_of_unknown_types(query: EventQuery, table: pa.Table) -> None:
         )
 
 
-def _value_type(type_: pa.DataType) -> pa.DataType:
-    return type_.value_type if pa.types.is_dictionary(type_) else type_
+def _searchable(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    """The column, or of one with a dictionary, which Arrow cannot search, the values that rows have."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    return pc.unique(column.unify_dictionaries()).dictionary_decode()
 
 
 def taking_part(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
