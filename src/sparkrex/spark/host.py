@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError, UnsupportedError, nearest
 from sparkrex.source import Source, Span
+from sparkrex.spark.from_items import UntranslatableItemError, rewrite_from_items
 from sparkrex.spark.lower import quoted
 from sparkrex.spark.versions import condition_of, query_context_logger
 from sparkrex.statement.action import query_start
@@ -102,7 +103,13 @@ class SparkHost:
         try:
             (tree,) = sqlglot.parse(sql, read=self.query_dialect)
             assert tree is not None
+            tree = rewrite_from_items(tree, self.dialect_name)
             return tree.sql(dialect="spark", unsupported_level=ErrorLevel.RAISE)
+        except UntranslatableItemError as error:
+            raise UnsupportedError(
+                "REX301", f"{error} cannot be translated from {self.dialect_name} to spark", self.source, Span(0, 1),
+                hint="make the rows with Spark, and give the DataFrame",
+            ) from error
         except SqlglotError as error:
             raise UnsupportedError(
                 "REX301", f"the SQL around MATCH_RECOGNIZE cannot be translated from {self.dialect_name} to spark",
