@@ -67,6 +67,7 @@ CODES: dict[str, str] = {
     "REX409": "events have no definite order",
     "REX410": "an event query needs more memory than it may have",
     "REX411": "an aggregate of your own failed",
+    "REX413": "Spark's workers lack the package",
     "REX414": "a time is finer than what is computed with it",
     "REX901": "internal error",
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sparkrex.source import Source, Span
+from sparkrex.spark.shipping import workers_lack
 from sparkrex.spark.streams import stream_error
 
 if TYPE_CHECKING:
@@ -538,6 +539,14 @@ WINDOW w AS (ORDER BY ts
   DEFINE SEGMENT S AS luck(price) > 0)""",
         where="With an aggregate `luck` whose `scan` raises `ValueError('a seven')` where there is one:",
         aggregate=Luck,
+    ),
+    Example(
+        "REX413",
+        "Workers run a Python of their own. On this machine that is what `PYSPARK_PYTHON` says, else the `python3` of "
+        "the path, not the Python that runs your script. On a cluster it is what `spark.pyspark.python` says.",
+        "",
+        where="With workers that run the system's Python:",
+        error=workers_lack("/usr/bin/python3", "sparkrex"),
     ),
     Example(
         "REX414",

@@ -48,7 +48,7 @@ def entry(example: Example) -> str:
     asked = f"With `dialect={example.dialect!r}`:\n\n" if example.dialect != "spark" else ""
     asked += f"{example.where}\n\n" if example.where else ""
     asked += f"With `settings={example.settings!r}`:\n\n" if example.settings else ""
-    query = f"{asked}```sql\n{example.query}\n```\n\n" if example.query else ""
+    query = f"{asked}```sql\n{example.query}\n```\n\n" if example.query else asked
     return f"{example.advice}\n\n{query}```\n{error}\n```\n"
 
 

@@ -24,6 +24,7 @@ from sparkrex.spark.actions import create_view, refuse_action
 from sparkrex.spark.host import SparkHost
 from sparkrex.spark.lower import quoted
 from sparkrex.spark.relation import arrow_schema, lower_relation, relation_source
+from sparkrex.spark.shipping import check_local_workers
 from sparkrex.spark.streams import refuse_stream
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.statement.action import query_start
@@ -56,6 +57,8 @@ def run_on_spark(
 ) -> DataFrame:
     """The statement's result as a lazy DataFrame."""
     host = _open_host(query, tables, spark)
+    if query.statement.relations:
+        check_local_workers(host.spark)
     action = query.statement.action
     result: DataFrame | None = None
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):

@@ -31,6 +31,7 @@ from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
 from sparkrex.spark.lower import Lowered, lower, quoted
 from sparkrex.spark.lower_events import lower_events, tested_projections, unheld_projections
 from sparkrex.spark.lower_segments import cut_by_spark, lower_search
+from sparkrex.spark.shipping import shipped_task
 from sparkrex.spark.shuffle import Shuffled, check_carried, shuffle, written_name
 from sparkrex.spark.streams import refuse_stream
 from sparkrex.spark.versions import zoned_arrow_schema
@@ -184,7 +185,7 @@ def _match(
         sparkrex.__version__, plan, arrow_schema(shuffled.output, host), settings, shuffled.is_ordered, shuffled.cut,
         _key_names(lowered),
     )
-    return shuffled.frame.mapInArrow(task, shuffled.output), choice
+    return shuffled.frame.mapInArrow(shipped_task(task), shuffled.output), choice
 
 
 def _match_events(
@@ -208,7 +209,7 @@ def _match_events(
         sparkrex.__version__, query, arrow_schema(shuffled.output, host), settings, shuffled.is_ordered, shuffled.cut,
         names,
     )
-    return shuffled.frame.mapInArrow(task, shuffled.output)
+    return shuffled.frame.mapInArrow(shipped_task(task), shuffled.output)
 
 
 def _search(
@@ -232,7 +233,7 @@ def _search(
         sparkrex.__version__, search, arrow_schema(shuffled.output, host), settings, shuffled.is_ordered, shuffled.cut,
         _key_names(lowered), _shipped(search),
     )
-    return shuffled.frame.mapInArrow(task, shuffled.output)
+    return shuffled.frame.mapInArrow(shipped_task(task), shuffled.output)
 
 
 def _shipped(search: SegmentSearch) -> tuple[Shipped, ...]:

@@ -1,0 +1,85 @@
+"""How a task reaches the workers, and what is said where they lack the package.
+
+Workers run a Python of their own: on another machine, or the `python3` of the path where a script was started by its
+environment's Python. A task pickled as usual names our modules, and such a worker would fail while reading it, with
+frames of PySpark only. So what is shipped is a function by value that looks for the package first. Where workers run on
+this machine their Python is asked once per session, before any job.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from pyspark import cloudpickle
+
+from sparkrex.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from sparkrex.spark.worker import WorkerTask
+
+_NEEDED = ("sparkrex", "pyarrow", "numpy", "numba", "duckdb", "sqlglot")
+_LIST_MISSING = (
+    "import importlib.util as u; "
+    f"print(' '.join(name for name in {_NEEDED!r} if u.find_spec(name) is None))"
+)
+_HINT = (
+    "set PYSPARK_PYTHON (or spark.pyspark.python for spark-submit) to a Python that has sparkrex, before the session "
+    "starts; if only sparkrex is missing, send its wheel with --py-files"
+)
+_checked: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+
+
+def workers_lack(python: str, missing: str) -> ExecutionError:
+    """The error of workers whose Python lacks packages."""
+    return ExecutionError("REX413", f"Spark's workers run {python}, which lacks {missing}", None, None, hint=_HINT)
+
+
+def check_local_workers(spark: SparkSession) -> None:
+    """Raise REX413 if workers on this machine cannot import the package; asked once for each classic session."""
+    context = getattr(spark, "_sc", None)  # Connect sessions have none, and raise if asked for it by its public name
+    if context is None or context in _checked:
+        return
+    _checked[context] = True
+    # What was sent along (--py-files, addPyFile) is on the workers' path only once a job runs.
+    is_sent = context.getConf().get("spark.submit.pyFiles", "") or getattr(context, "_python_includes", None)
+    if context.pythonExec == sys.executable or not context.master.startswith("local") or is_sent:
+        return
+    try:
+        asked = subprocess.run(
+            [context.pythonExec, "-c", _LIST_MISSING], capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return  # Spark itself says best what is wrong with such a Python
+    if missing := asked.stdout.split():
+        del _checked[context]
+        raise workers_lack(context.pythonExec, ", ".join(missing))
+
+
+def shipped_task(task: WorkerTask) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The task as a function that workers can read without the package, if only to say that they lack it."""
+    pickled: bytes = cloudpickle.dumps(task)  # type: ignore[no-untyped-call]
+    hint = _HINT
+
+    # Nothing here may name a global of this module: it would be read in the worker before the first line runs.
+    def run(batches: Any) -> Any:
+        import pickle
+        import sys
+
+        try:
+            import sparkrex.spark.worker  # noqa: F401
+        except ImportError as error:
+            lacking = f"error[REX413]: Spark's workers run {sys.executable}, which lacks {error.name}"
+            raise ImportError(f"{lacking}\nhint: {hint}") from None
+        yield from pickle.loads(pickled)(batches)
+
+    run.__module__ = "__main__"  # cloudpickle sends functions of this module by value
+    run.__name__ = run.__qualname__ = type(task).__name__
+    return run

@@ -1,0 +1,73 @@
+"""Workers whose Python lacks the package: a few lines that say what to set."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ROOT = Path(__file__).parents[2]
+_DRIVER = (
+    "import sys; sys.path[:0] = [{root!r}, {source!r}]; from tests.spark.bare_workers import main; main({way!r})"
+)
+
+
+@pytest.fixture
+def bare_python(tmp_path: Path) -> Iterator[Path]:
+    """A Python with nothing installed; `lend_packages` gives it all of ours but this one."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
+    yield tmp_path / "bare" / "bin" / "python"
+
+
+def lend_packages(bare_python: Path) -> None:
+    """Let a Python import what this one imports, but not this package."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    theirs = bare_python.parents[1] / "lib" / version / "site-packages"
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if "sparkrex" not in entry.name and entry.suffix != ".pth":
+            (theirs / entry.name).symlink_to(entry)
+
+
+def run(way: str, python: Path) -> str:
+    """What the script says as it fails."""
+    import sparkrex
+
+    source = str(Path(sparkrex.__file__).parents[1])
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    told = subprocess.run(
+        [sys.executable, "-c", _DRIVER.format(root=str(_ROOT), source=source, way=way)], check=False,
+        capture_output=True, text=True, env={**environment, "PYSPARK_PYTHON": str(python)},
+    )
+    assert told.returncode == 1
+    return told.stderr
+
+
+def test_workers_of_this_machine_are_asked_before_any_job(java: str, bare_python: Path) -> None:
+    del java
+    told = run("asks", bare_python)
+    error = told[told.index("error[REX413]") :]
+    assert f"Spark's workers run {bare_python}, which lacks sparkrex, pyarrow" in error
+    assert "hint: set PYSPARK_PYTHON (or spark.pyspark.python" in error
+    assert "--py-files" in error
+    assert len(error.strip().split("\n")) == 2
+
+
+def test_a_worker_says_that_it_lacks_the_package(java: str, bare_python: Path) -> None:
+    del java
+    lend_packages(bare_python)
+    told = run("runs", bare_python)
+    assert "error[REX413]: Spark's workers run" in told
+    assert "lacks sparkrex" in told
+    assert "hint: set PYSPARK_PYTHON (or spark.pyspark.python" in told
+    # The traceback of the driver and PySpark's own frames in the worker; the message ends it.
+    worker = told[told.index("error[REX413]") :]
+    assert "ModuleNotFoundError" not in told
+    print(len(told.split("\n")), len(worker.split("\n")))
