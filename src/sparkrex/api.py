@@ -200,7 +200,7 @@ def match(
     """
     is_whole = _WHOLE_CLAUSE.match(_text("the clause", clause)) is not None
     text = f"SELECT * FROM {_CLAUSE_TABLE} " + (clause if is_whole else f"MATCH_RECOGNIZE ({clause}\n)")
-    compiled = CompiledQuery(text, dialect.lower(), make_settings(settings), args=args)
+    compiled = CompiledQuery(text, _text("dialect=", dialect).lower(), make_settings(settings), args=args)
 
     def matched(table: Any) -> Any:
         """The matches in one table."""
@@ -356,11 +356,11 @@ def _planned(
     query: str, dialect: str, planner: str | None, settings: Settings | Mapping[str, Any] | None, args: Any
 ) -> CompiledQuery:
     """The compiled query; a planner given by name must exist, and have something to plan."""
-    settings = make_settings(settings)
+    text, name, settings = _text("the query", query), _text("dialect=", dialect).lower(), make_settings(settings)
     if planner is None:
-        return CompiledQuery(query, dialect.lower(), settings, args=args)
+        return CompiledQuery(text, name, settings, args=args)
     settings = replace(settings, planner=make_settings({"planner": planner}).planner)
-    compiled = CompiledQuery(query, dialect.lower(), settings, args=args)
+    compiled = CompiledQuery(text, name, settings, args=args)
     if not compiled.has_segments:
         raise AnalysisError(
             "REX217", f"planner {planner!r} has nothing to plan: row patterns need no planner", None, None,

@@ -11,23 +11,24 @@ import pytest
 
 SEARCHES = {
     "backtrack, one start row": """
-        query("PATTERN (A* B* C* D) DEFINE A AS x >= FIRST(x), B AS x >= FIRST(x), C AS x >= FIRST(x), D AS x < FIRST(x)",
-              rows=3_000, step_budget=10**15)""",
+        query(NEVER_ENDING, rows=3_000, step_budget=10**15)""",
     "backtrack, many start rows": """
         query("AFTER MATCH SKIP TO NEXT ROW PATTERN (A* D) DEFINE A AS x >= FIRST(x), D AS x < FIRST(x)",
               rows=2_000_000, step_budget=10**15)""",
     "backtrack, two partitions": """
-        query("PATTERN (A* B* C* D) DEFINE A AS x >= FIRST(x), B AS x >= FIRST(x), C AS x >= FIRST(x), D AS x < FIRST(x)",
-              rows=200_000, partitions=2, step_budget=10**15)""",
+        query(NEVER_ENDING, rows=200_000, partitions=2, step_budget=10**15)""",
     "automaton, overlapping matches": """
         query("AFTER MATCH SKIP TO NEXT ROW PATTERN (A+) DEFINE A AS x >= 0", rows=3_000_000)""",
     "interpreter": """
-        query("PATTERN (A* B* C* D) DEFINE A AS x >= FIRST(x), B AS x >= FIRST(x), C AS x >= FIRST(x), D AS x < FIRST(x)",
-              rows=3_000, step_budget=10**15, matcher="interpreter")""",
+        query(NEVER_ENDING, rows=3_000, step_budget=10**15, matcher="interpreter")""",
 }
 
 PROGRAM = """
 import numpy as np, pyarrow as pa, sparkrex as rex
+
+NEVER_ENDING = (
+    "PATTERN (A* B* C* D) DEFINE A AS x >= FIRST(x), B AS x >= FIRST(x), C AS x >= FIRST(x), D AS x < FIRST(x)"
+)
 
 def query(text, rows, partitions=1, **settings):
     numbers = np.arange(rows)
