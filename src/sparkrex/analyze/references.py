@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sqlglot import exp
 
 from sparkrex.analyze.opaque import convert_opaque
+from sparkrex.analyze.session_variables import find_session_variable
 from sparkrex.errors import AnalysisError, UnsupportedError, nearest
 from sparkrex.ir.scalar import EACH_ROW, Call, ColumnAt, Expression, Literal, Target
 
@@ -30,9 +31,13 @@ def convert_column(converter: Converter, node: exp.Expr, place: Place) -> Expres
     names = _name_chain(node)
     if isinstance(names[-1], exp.Star):
         raise converter.error("REX210", "a star is only allowed in COUNT(*) and COUNT(variable.*)", span)
-    named, column, fields = _resolved(converter, names, span)
-    variables = converter.unqualified if named is None else named
-    result: Expression = ColumnAt(target_row(converter, variables, place), column.name, span=span)
+    result: Expression
+    if (session := _session_variable(converter, names, span)) is not None:
+        result, fields = session
+    else:
+        named, column, fields = _resolved(converter, names, span)
+        variables = converter.unqualified if named is None else named
+        result = ColumnAt(target_row(converter, variables, place), column.name, span=span)
     for field in fields:
         result = Call("struct_field", (result, Literal(field)), _field_template(field, converter.scope), span=span)
     return result
@@ -92,6 +97,14 @@ def _resolved(
     if found is None:
         _fail_unknown_qualifier(texts[0], scope, span)
     return None, found, texts[1:]
+
+
+def _session_variable(converter: Converter, names: list[exp.Expr], span: Span) -> tuple[Expression, list[str]] | None:
+    """The variable of the session that the names mean, with fields, None if they mean something else."""
+    texts = [name.name for name in names]
+    if len(names) > 1 and (named_variables(converter, names[0]) or converter.scope.count_qualifiers(texts)):
+        return None
+    return find_session_variable(texts, converter.scope, span)
 
 
 def _fail_unknown_qualifier(name: str, scope: Scope, span: Span) -> NoReturn:

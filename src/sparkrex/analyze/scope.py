@@ -42,7 +42,8 @@ class Scope:
 
     Without `translates_all`, a function that the host does not have is left under a name that it will refuse, if it is
     ever asked. `schema` are the names before the alias where the input goes by its full name.
-    `zero_gives_null` is Spark's division without ANSI mode.
+    `zero_gives_null` is Spark's division without ANSI mode. `session_variable` gives the type of a variable of the
+    Spark session by name, None if there is no such variable.
     """
 
     source: Source
@@ -60,6 +61,7 @@ class Scope:
     translates_all: bool = True
     zero_gives_null: bool = False
     schema: tuple[str, ...] = ()
+    session_variable: Callable[[str], exp.DataType | None] | None = None
 
     def variable_set(self, name: str) -> frozenset[str] | None:
         """The primary variables behind a variable or union variable, None if the name is neither."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sqlglot import exp
 from sqlglot.optimizer.annotate_types import annotate_types
 
+from sparkrex.analyze.session_variables import session_variable_type
 from sparkrex.languages.match_recognize.expression import row_pattern_function
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def node_types(tree: exp.Expr, scope: Scope) -> NodeTypes:
     typed: list[tuple[exp.Expr, exp.Expr]] = []  # nodes of the tree, and what stands for them in the copy
     for original, twin in pairs:
         stand_in = twin
-        if (known := _leaf_type(original, columns)) is not None:
+        if (known := _leaf_type(original, columns, scope)) is not None:
             types[id(original)] = known
             stand_in = exp.Cast(this=exp.Null(), to=known.copy())
         elif row_pattern_function(original) is not None and twin.expressions:
@@ -74,10 +75,10 @@ def is_to_integer(node: exp.Cast, types: NodeTypes) -> bool:
     return kind.this in exp.DataType.NUMERIC_TYPES and kind.this not in _INTEGERS
 
 
-def _leaf_type(node: exp.Expr, columns: dict[str, exp.DataType]) -> exp.DataType | None:
+def _leaf_type(node: exp.Expr, columns: dict[str, exp.DataType], scope: Scope) -> exp.DataType | None:
     """The type of a column, CLASSIFIER() or MATCH_NUMBER(), None for other nodes."""
     if isinstance(node, exp.Column):
-        return columns.get(node.name.lower())
+        return columns.get(node.name.lower()) or session_variable_type(node, scope)
     match row_pattern_function(node):
         case "CLASSIFIER":
             return exp.DataType.build("VARCHAR")

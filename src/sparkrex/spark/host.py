@@ -47,6 +47,7 @@ class SparkHost:
         self.dialect_name = dialect_name
         self.frames: dict[str, DataFrame] = {}
         self._filter = f"rex_{secrets.token_hex(8)}"
+        self._variables: dict[str, exp.DataType | None] = {}
 
     def analyzed(self, text: str, span: Span | None) -> DataFrame:
         """A query in Spark's dialect, its errors ours.
@@ -138,6 +139,16 @@ class SparkHost:
             return frozenset(column.lower() for column in self.spark.table(quoted(name)).columns)
         except PySparkException:
             return None
+
+    def session_variable(self, name: str) -> exp.DataType | None:
+        """The type of a variable of the session, None if it has none of that name."""
+        if name not in self._variables:
+            try:
+                (column,) = self.analyzed(f"SELECT system.session.{quoted(name)}", None).schema
+                self._variables[name] = spark_type(column.dataType.simpleString())
+            except RexError:
+                self._variables[name] = None
+        return self._variables[name]
 
     def converted(self, error: PySparkException, span: Span | None, sent: str = "") -> RexError:
         """Spark's error as ours, at the place in the query that caused it; `sent` is the SQL that it is about."""

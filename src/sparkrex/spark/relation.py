@@ -119,6 +119,7 @@ def _scope(
         variables=(), unions={}, aggregate_names=AGGREGATE_NAMES,
         table_columns=host.table_columns, outer_names=relation.outer_names, schema=relation.input_schema,
         translates_all=dialect == "spark", zero_gives_null=not host.is_ansi(),
+        session_variable=host.session_variable,
     )
     if not isinstance(clause, Clause):
         return scope
