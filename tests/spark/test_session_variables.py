@@ -45,7 +45,7 @@ def test_in_conditions_and_measures(numbers: DataFrame) -> None:
         PATTERN (A+) DEFINE A AS x > limit_""")
     assert [row[:3] for row in found] == [(2, 2, 55), (4, 5, 75)]
     assert [str(row[3]) for row in found] == ["2024-01-31"] * 2
-    assert [(float(row[4]), row[5]) for row in found] == [(45.0, "high"), (135.0, "high")]
+    assert [(float(str(row[4])), row[5]) for row in found] == [(45.0, "high"), (135.0, "high")]
     assert [row[6] for row in found] == [90_000_000_000, 150_000_000_000]
 
 

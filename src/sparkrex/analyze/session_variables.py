@@ -30,7 +30,8 @@ def find_session_variable(names: Sequence[str], scope: Scope, span: Span) -> tup
     if len(names) == n_schema or scope.session_variable(names[n_schema]) is None:
         return None
     name = names[n_schema].replace("`", "``").replace("{", "{{").replace("}", "}}")
-    return Call("session_variable", (), f"system.session.`{name}`", can_fail=False, span=span), list(names[n_schema + 1 :])
+    variable = Call("session_variable", (), f"system.session.`{name}`", can_fail=False, span=span)
+    return variable, list(names[n_schema + 1 :])
 
 
 def session_variable_type(column: exp.Column, scope: Scope) -> exp.DataType | None:
