@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from sparkrex.physical.segments.arguments import (
     number_column,
     with_argument_columns,
 )
-from sparkrex.physical.segments.arrays import TooManySegmentsError, no_segments, together
+from sparkrex.physical.segments.arrays import StepsSpentError, TooManySegmentsError, no_segments, together
 from sparkrex.physical.segments.build import Builder
 from sparkrex.physical.segments.conditions import SegmentConditions
 from sparkrex.physical.segments.execute import find_segments
@@ -43,6 +43,8 @@ from sparkrex.rewrite.plain import rewrite_plain
 from sparkrex.rewrite.text import logical_text
 from sparkrex.segment_explanation import SearchExplained
 from sparkrex.stopwatch import Stopwatch
+from sparkrex.threads import run_aside
+from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,7 +107,8 @@ def run_search(
     search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings
 ) -> pa.Table:
     """The result of one segment search over its input."""
-    return _run(_prepared(search, table, evaluator, settings, Stopwatch()), evaluator, Builder)
+    prepared = _prepared(search, table, evaluator, settings, Stopwatch())
+    return _run(prepared, evaluator, Builder)
 
 
 def explain_search(
@@ -150,6 +153,13 @@ class _Prepared:
 def _prepared(
     search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
 ) -> _Prepared:
+    """Kernels here are linear in rows, or in the sample, but sampling calls aggregates that users wrote."""
+    return run_aside(partial(_prepared_now, search, table, evaluator, settings, watch), lambda: None)
+
+
+def _prepared_now(
+    search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+) -> _Prepared:
     arrangement, partition_columns = arrange_rows(search, table, evaluator, settings.thread_count())
     search, table = with_argument_columns(search, table, evaluator)
     columns = Columns(table, arrangement.offsets, arrangement.order)
@@ -162,6 +172,15 @@ def _prepared(
 
 
 def _run(prepared: _Prepared, evaluator: Evaluator, builder: Callable[..., Builder]) -> pa.Table:
+    planned = prepared.planned
+    if isinstance(planned, Planned):
+        warn_of_candidates(planned)
+        planned.series.limit_steps(prepared.settings.step_budget)
+        return run_aside(partial(_run_now, prepared, evaluator, builder), planned.series.give_up)
+    return run_aside(partial(_run_now, prepared, evaluator, builder), lambda: None)
+
+
+def _run_now(prepared: _Prepared, evaluator: Evaluator, builder: Callable[..., Builder]) -> pa.Table:
     planned, arrangement = prepared.planned, prepared.arrangement
     indexed = prepared.table.append_column(INDEX, wrap(_indexes(arrangement)))
     with _partition_named(planned.search, arrangement, prepared.partition_columns):
@@ -255,9 +274,7 @@ def warn_of_candidates(planned: Planned) -> None:
         if n_candidates > most:
             most, where = n_candidates, logical_text(plan.logical)
     if most > _MANY_CANDIDATES:
-        warnings.warn(
-            f"{where} has {most:,} segments to go through: bound it, or the whole pattern, by a window", stacklevel=2
-        )
+        warn_user(f"{where} has {most:,} segments to go through: bound it, or the whole pattern, by a window")
 
 
 def _candidates(series: Series, node: Logical) -> int:
@@ -268,7 +285,6 @@ def _candidates(series: Series, node: Logical) -> int:
 
 def _found(planned: Planned, settings: Settings, builder: Callable[..., Builder]) -> Segments:
     search = planned.search
-    warn_of_candidates(planned)
     operator = builder(planned.series, planned.conditions, settings.limit_segments).build(planned.plan.physical)
     parts_found: list[Segments] = []
     n_found = 0
@@ -283,6 +299,12 @@ def _found(planned: Planned, settings: Settings, builder: Callable[..., Builder]
             "REX408", f"a part of the pattern has more segments than limit_segments = {settings.limit_segments:,}",
             search.source, search.pattern.span or search.span, notes=(_largest(planned, settings.limit_segments),),
             hint="bound it by a window, or raise the setting limit_segments",
+        ) from None
+    except StepsSpentError:
+        raise ExecutionError(
+            "REX403", f"the search took more than {settings.step_budget:,} steps a row", search.source,
+            search.pattern.span or search.span,
+            hint="bound the pattern by a window, or raise the setting step_budget",
         ) from None
     found = together(parts_found) if parts_found else no_segments(search.measured)
     return with_rows_after(found, planned.series.offsets, search.rows_after)

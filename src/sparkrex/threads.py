@@ -14,10 +14,12 @@ A Spark worker gets no Ctrl-C: Spark ends the process of a task that is cancelle
 
 from __future__ import annotations
 
+import ctypes
 import os
+from contextvars import copy_context
 from functools import partial
 from itertools import pairwise
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ Result = TypeVar("Result")
 
 LEAST = 1 << 16
 """Fewer items than this are not worth a second thread."""
+_PATIENCE = 1.0
+"""Seconds that a task which was given up has to end before the interrupt is raised: it may still use a connection."""
 
 
 def available_threads() -> int:
@@ -59,6 +63,42 @@ def in_parallel(tasks: Sequence[Callable[[], Result]], threads: int, n_items: in
     if threads < 2 or n_items < LEAST:
         return [task() for task in tasks]
     return _run(tasks, threads, None)
+
+
+def run_aside(task: Callable[[], Result], stop: Callable[[], None]) -> Result:
+    """The result of a task of many kernels and loops, on a thread of its own while the main thread waits for Ctrl-C.
+
+    Interrupted, `stop()` makes long kernels return, and between two steps of Python the task ends with an exception.
+    """
+    if current_thread() is not main_thread():
+        return task()
+    context = copy_context()
+    results: list[Result] = []
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(context.run(task))
+        except BaseException as error:
+            failures.append(error)
+
+    worker = Thread(target=work, daemon=True)
+    try:
+        worker.start()
+        worker.join()
+    except BaseException:
+        stop()
+        if worker.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_GivenUpError))
+            worker.join(_PATIENCE)
+        raise
+    if failures:
+        raise failures.pop()
+    return results.pop()
+
+
+class _GivenUpError(BaseException):
+    """Nobody waits for the task any more. Not an Exception, because nobody should handle it."""
 
 
 def _run(tasks: Sequence[Callable[[], Result]], threads: int, stop: Callable[[], None] | None) -> list[Result]:

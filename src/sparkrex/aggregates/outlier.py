@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from sparkrex.aggregates.contract import Columns, Nulls, Rows, SegmentAggregate, Values
 
+_ROWS_AT_ONCE = 1 << 26
+"""Rows that are read in a fraction of a second."""
+
 
 class ZscoreOutlier(Aggregate):
     """For point variables. It reads rows before the segment, so it has an index (a value per row) and no scan."""
@@ -41,7 +44,11 @@ class ZscoreOutlier(Aggregate):
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | None:
         """See the protocol."""
         result, is_null = room(len(columns[0]))
-        zscores(columns[0], null_marks(*nulls), offsets, self.size, result, is_null)
+        # Every row reads `size` rows: some at a time, so that a search can be given up in between.
+        size = min(self.size, len(columns[0]) + 1)
+        n_at_once = max(1, _ROWS_AT_ONCE // size)
+        for begin in range(0, len(columns[0]), n_at_once):
+            zscores(columns[0], null_marks(*nulls), offsets, size, begin, begin + n_at_once, result, is_null)
         return result, is_null
 
     def lookup(self, index: tuple[NDArray[np.float64], NDArray[np.bool_]], start: Rows, end: Rows) -> Values:

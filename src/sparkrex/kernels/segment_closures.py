@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from sparkrex.kernels.lazy import njit
-from sparkrex.kernels.segments import ends_from, first_from, grown, put_in_order
+from sparkrex.kernels.segments import SPENT, TOO_MANY, ends_from, first_from, grown, is_spent, put_in_order
 
 
 @njit(cache=True, nogil=True)
 def close(from_space, from_start, from_end, base_space, base_start, base_end, gap, end_high, frame, most_rounds,
-          longest, most):
+          longest, most, budget):
     """Distinct segments that begin as one of `from` and go on by any number of base segments, `most_rounds` at most.
 
     Both are ordered by (space, start, end). Ends are visited in order of the rounds they need, so that each is visited
@@ -18,7 +18,7 @@ def close(from_space, from_start, from_end, base_space, base_start, base_end, ga
 
     Returns
     -------
-    n, space, start, end : ordered; n is -1 if there would be more than `most`
+    n, space, start, end : ordered; n may be TOO_MANY, if there would be more than `most`, or SPENT
     """
     low_rows, high_rows, first_end, last_end, _, _ = frame
     capacity = max(from_space.shape[0], 1024)
@@ -55,6 +55,7 @@ def close(from_space, from_start, from_end, base_space, base_start, base_end, ga
                 meet = start + queue[visited] + gap
                 visited += 1
                 low = first_from(base_space, base_start, space_low, space, meet)
+                first_low = low
                 while low < n_base and base_space[low] == space and base_start[low] == meet:
                     if base_end[low] > furthest:
                         break
@@ -64,9 +65,11 @@ def close(from_space, from_start, from_end, base_space, base_start, base_end, ga
                         queue[n_queued] = length
                         n_queued += 1
                     low += 1
+                if is_spent(budget, low - first_low + 1):
+                    return np.int64(SPENT), spaces, starts, ends
             rounds += 1
         if n + n_queued > most:
-            return np.int64(-1), spaces, starts, ends
+            return np.int64(TOO_MANY), spaces, starts, ends
         if n + n_queued > spaces.shape[0]:
             spaces = grown(spaces, n + n_queued)
             starts = grown(starts, n + n_queued)
@@ -133,7 +136,7 @@ def new_rows(rows, known, first_row, number):
 
 
 @njit(cache=True, nogil=True)
-def reached_ends(start, furthest, known, first_row, offsets, step_ends, gap, minimum, maximum, longest, most):
+def reached_ends(start, furthest, known, first_row, offsets, step_ends, gap, minimum, maximum, longest, most, budget):
     """Where `minimum` to `maximum` (-1: any number of) steps from each start end, up to `furthest`.
 
     The steps from a row are those of its number in `known`, by `offsets`; ends of a step's iteration, and the next one
@@ -141,7 +144,7 @@ def reached_ends(start, furthest, known, first_row, offsets, step_ends, gap, min
 
     Returns
     -------
-    n, place of the start, end : ordered; n is -1 if there would be more than `most`
+    n, place of the start, end : ordered; n may be TOO_MANY, if there would be more than `most`, or SPENT
     """
     places = np.empty(max(start.shape[0], 1024), np.int64)
     ends = np.empty(max(start.shape[0], 1024), np.int64)
@@ -170,6 +173,8 @@ def reached_ends(start, furthest, known, first_row, offsets, step_ends, gap, min
                 if row > furthest[place]:
                     continue
                 number = known[row - first_row]
+                if is_spent(budget, offsets[number + 1] - offsets[number] + 1):
+                    return np.int64(SPENT), places, ends
                 for step in range(offsets[number], offsets[number + 1]):
                     end = step_ends[step]
                     length = end - begin
@@ -187,7 +192,7 @@ def reached_ends(start, furthest, known, first_row, offsets, step_ends, gap, min
             latest, following = following, latest
             n_latest = n_following
         if n + n_found > most:
-            return np.int64(-1), places, ends
+            return np.int64(TOO_MANY), places, ends
         if n + n_found > places.shape[0]:
             places = grown(places, n + n_found)
             ends = grown(ends, n + n_found)

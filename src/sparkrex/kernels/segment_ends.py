@@ -11,7 +11,7 @@ import numpy as np
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
-from sparkrex.kernels.segments import ends_in, grown, starts_in
+from sparkrex.kernels.segments import SPENT, STEPS_LEFT, TOO_MANY, ends_in, grown, is_spent, starts_in
 
 LAST_MINUS_FIRST, FIRST_MINUS_LAST, LAST_OVER_FIRST, FIRST_OVER_LAST, LAST_ALONE, FIRST_ALONE = range(6)
 """What is compared with the threshold. A quotient whose divisor is 0 is NULL, which does not hold."""
@@ -120,20 +120,21 @@ def block_extremes(values, shift, smallest, largest):
 
 @njit(cache=True, nogil=True)
 def end_segments(start_low, start_high, end_low, end_high, frame, test, firsts, lasts, smallest, largest, space, start,
-                 n, spaces, starts, ends):
+                 n, spaces, starts, ends, budget):
     """Write the segments of the spaces for which a condition on both ends holds, behind the `n` that are written.
 
     `test` is (form, comparison, threshold, shift of a block, whether all values at ends are positive).
 
     Returns
     -------
-    n : how many are written; space, start : where to go on, as there may be no room for what is found there, space is
-        their number at the end; tested : how many values were compared, of rows and of blocks
+    n : how many are written, or SPENT; space, start : where to go on, as there may be no room for what is found there,
+        space is their number at the end; tested : how many values were compared, of rows and of blocks
     """
     form, comparison, threshold, shift, is_last_positive = test
     fewest, most, first_end, _, _, _ = frame
     is_fixed = first_end.shape[0] == 0 and fewest == most
     room = spaces.shape[0]
+    n = np.int64(n)
     tested = 0
     n_together = TOGETHER if is_fixed else 0
     values = np.empty(n_together, np.float64)
@@ -154,6 +155,8 @@ def end_segments(start_low, start_high, end_low, end_high, frame, test, firsts, 
                 if n + n_hits > room:
                     return n, space, low, tested
                 tested += after - low
+                if is_spent(budget, after - low):
+                    return np.int64(SPENT), space, low, tested
                 for place in range(n_hits):
                     spaces[n] = space
                     starts[n] = low + hits[place]
@@ -164,6 +167,9 @@ def end_segments(start_low, start_high, end_low, end_high, frame, test, firsts, 
                 begin, end = ends_in(frame, end_low[space], end_high[space], row)
                 if n + end - begin >= room:
                     return n, space, row, tested
+                if is_spent(budget, 1):
+                    return np.int64(SPENT), space, row, tested
+                tested_before = tested
                 first = firsts[row]
                 wants = NOT_ORDERED
                 if end - begin >= FEW:
@@ -189,6 +195,7 @@ def end_segments(start_low, start_high, end_low, end_high, frame, test, firsts, 
                                 starts[n] = row
                                 ends[n] = position
                                 n += 1
+                budget[STEPS_LEFT] -= tested - tested_before
         space += 1
         start = np.int64(-1)
     return n, space, start, tested
@@ -227,7 +234,7 @@ def points_in(start_low, start_high, end_low, end_high, rows, most):
         place = np.searchsorted(rows, low)
         while place < rows.shape[0] and rows[place] <= high:
             if n >= most:
-                return np.int64(-1), spaces, found
+                return np.int64(TOO_MANY), spaces, found
             if n >= spaces.shape[0]:
                 spaces = grown(spaces, n + 1)
                 found = grown(found, n + 1)

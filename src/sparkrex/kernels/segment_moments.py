@@ -436,14 +436,17 @@ def correlation_scan(
 
 
 @njit(cache=True, nogil=True)
-def zscores(values, nulls, offsets, size, result, is_null):
+def zscores(values, nulls, offsets, size, begin, stop, result, is_null):
     """For every row its distance from the mean of the `size` rows that end there, in population standard deviations.
 
-    NULL where the partition has fewer rows before it, where the value is NULL, or where the values do not vary.
+    Only rows from `begin` up to `stop` are written. NULL where the partition has fewer rows before it, where the value
+    is NULL, or where the values do not vary.
     """
     x = np.empty(max(1, size))
-    for partition in range(offsets.shape[0] - 1):
-        for row in range(offsets[partition], offsets[partition + 1]):
+    for partition in range(np.searchsorted(offsets, begin, side="right") - 1, offsets.shape[0] - 1):
+        if offsets[partition] >= stop:
+            break
+        for row in range(max(begin, offsets[partition]), min(stop, offsets[partition + 1])):
             is_null[row] = True
             first = row - size + 1
             if first < offsets[partition] or is_null_at(nulls, row):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkrex.kernels.lazy import njit
-from sparkrex.kernels.segments import grown, put_in_order
+from sparkrex.kernels.segments import SPENT, TOO_MANY, grown, is_spent, put_in_order
 
 AT_ONCE = 1 << 22
 """Segments for which there is room from the beginning."""
@@ -58,10 +58,11 @@ def offsets_of(space, n_spaces):
 
 
 @njit(cache=True, nogil=True)
-def probed_distinct(base_space, base_start, low, high, place, offsets, found_end, longest, most):
+def probed_distinct(base_space, base_start, low, high, place, offsets, found_end, longest, most, budget):
     """Distinct [base start, found end] of what every base segment's probe found between its `low` and `high`.
 
-    The base is ordered by (space, start). Returns n, space, start, end in order; n is -1 if more than `most`.
+    The base is ordered by (space, start). Returns n, space, start, end in order; n may be TOO_MANY, if more than
+    `most`, or SPENT.
     """
     # Mostly few probes find the same: room for all they found, if that is not very much, need not grow.
     capacity = np.int64(0)
@@ -101,7 +102,9 @@ def probed_distinct(base_space, base_start, low, high, place, offsets, found_end
                         n += 1
                         before = end
                 if n > most:
-                    return np.int64(-1), spaces, starts, ends
+                    return np.int64(TOO_MANY), spaces, starts, ends
+                if is_spent(budget, stop - begin + 1):
+                    return np.int64(SPENT), spaces, starts, ends
             item += 1
             continue
         n_lengths = 0
@@ -113,9 +116,11 @@ def probed_distinct(base_space, base_start, low, high, place, offsets, found_end
                         seen[end - start] = group
                         lengths[n_lengths] = end - start
                         n_lengths += 1
+                if is_spent(budget, offsets[place[item] + 1] - offsets[place[item]] + 1):
+                    return np.int64(SPENT), spaces, starts, ends
             item += 1
         if n + n_lengths > most:
-            return np.int64(-1), spaces, starts, ends
+            return np.int64(TOO_MANY), spaces, starts, ends
         if n + n_lengths > spaces.shape[0]:
             spaces = grown(spaces, n + n_lengths)
             starts = grown(starts, n + n_lengths)
@@ -131,10 +136,10 @@ def probed_distinct(base_space, base_start, low, high, place, offsets, found_end
 
 
 @njit(cache=True, nogil=True)
-def probed_pairs(low, high, place, offsets, found, most):
+def probed_pairs(low, high, place, offsets, found, most, budget):
     """Every pair of a base segment and one that its probe found whose other end, `found`, is from `low` to `high`.
 
-    Returns n, places of base segments, places of found ones; n is -1 if there are more than `most`.
+    Returns n, places of base segments, places of found ones; n may be TOO_MANY, if more than `most`, or SPENT.
     """
     bases = np.empty(max(low.shape[0], 1024), np.int64)
     places = np.empty(max(low.shape[0], 1024), np.int64)
@@ -153,5 +158,7 @@ def probed_pairs(low, high, place, offsets, found, most):
                 places[n] = probe
                 n += 1
         if n > most:
-            return np.int64(-1), bases, places
+            return np.int64(TOO_MANY), bases, places
+        if is_spent(budget, end - begin + 1):
+            return np.int64(SPENT), bases, places
     return np.int64(n), bases, places

@@ -6,13 +6,14 @@ import numpy as np
 
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.segment_ends import end_holds
+from sparkrex.kernels.segments import SPENT, is_spent
 
 UNKNOWN, NO, YES = range(3)
 
 
 @njit(cache=True, nogil=True)
 def step_ends(start, nearest, furthest, pattern, tests, firsts, lasts, truth, first_row, place, n, places, ends,
-              counts):
+              counts, budget):
     """Write where the pattern can end, from each start on, behind the `n` that are written.
 
     `pattern` is (positions it begins with, positions it ends with, positions that follow each, positions of each test),
@@ -21,11 +22,13 @@ def step_ends(start, nearest, furthest, pattern, tests, firsts, lasts, truth, fi
 
     Returns
     -------
-    n : how many are written; place : the start to go on with, as there may be no room, their number at the end
+    n : how many are written, or SPENT; place : the start to go on with, as there may be no room, their number at the
+        end
     """
     begins, finishes, follows, tested_by = pattern
     forms, comparisons, thresholds = tests
     room = places.shape[0]
+    n = np.int64(n)
     zero = np.int64(0)
     one = np.int64(1)
     while place < start.shape[0]:
@@ -61,5 +64,7 @@ def step_ends(start, nearest, furthest, pattern, tests, firsts, lasts, truth, fi
                 active >>= one
                 position += 1
             active = following
+        if is_spent(budget, row - start[place] + 1):
+            return np.int64(SPENT), place
         place += 1
     return n, place

@@ -1,4 +1,8 @@
-"""Loops over segments: window bounds, candidates, joins. Rows are positions in a batch of partitions."""
+"""Loops over segments: window bounds, candidates, joins. Rows are positions in a batch of partitions.
+
+A loop whose time is not linear in what it reads and writes gets a `budget`, int64: how many steps the search may still
+take, and whether nobody waits for it any more, which another thread writes (see `threads`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,18 @@ import numpy as np
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
+
+STEPS_LEFT, GIVEN_UP = range(2)
+"""Entries of a budget."""
+TOO_MANY, SPENT = -1, -2
+"""In place of how many segments were found: more than allowed; the budget is spent, or the search was given up."""
+
+
+@inlined
+def is_spent(budget, n_steps):
+    """Take so many steps; whether to return."""
+    budget[STEPS_LEFT] -= n_steps
+    return budget[STEPS_LEFT] < 0 or budget[GIVEN_UP] != 0
 
 
 @njit(cache=True, nogil=True)
@@ -163,7 +179,7 @@ def first_from(space_of, start_of, low, space, start):
 
 @njit(cache=True, nogil=True)
 def join_distinct(left_space, left_start, reach_first, reach_last, right_space, right_start, right_end, end_low,
-                  end_high, frame, longest, most):
+                  end_high, frame, longest, most, budget):
     """Distinct [left start, right end] of the pairs in the same space that meet and whose whole fits the window.
 
     They meet if the right segment starts from `reach_first` to `reach_last` of the left one. Both sides are ordered by
@@ -171,7 +187,7 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
 
     Returns
     -------
-    n, space, start, end : ordered; n is -1 if there would be more than `most`
+    n, space, start, end : ordered; n may be TOO_MANY, if there would be more than `most`, or SPENT
     """
     low, high, first_end, last_end, _, _ = frame
     capacity = max(left_space.shape[0], 1024)
@@ -203,6 +219,7 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
             # What starts behind the window's end ends there too.
             reach_high = min(reach_last[item], window_last)
             right = first_from(right_space, right_start, right_low, space, reach_first[item])
+            first_right = right
             while right < n_right and right_space[right] == space and right_start[right] <= reach_high:
                 end = right_end[right]
                 if window_first <= end <= window_last and seen[end - start] != group:
@@ -210,8 +227,10 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
                     lengths[n_lengths] = end - start
                     n_lengths += 1
                 right += 1
+            if is_spent(budget, right - first_right + 1):
+                return np.int64(SPENT), spaces, starts, ends
         if n + n_lengths > most:
-            return np.int64(-1), spaces, starts, ends
+            return np.int64(TOO_MANY), spaces, starts, ends
         if n + n_lengths > spaces.shape[0]:
             spaces = grown(spaces, n + n_lengths)
             starts = grown(starts, n + n_lengths)
@@ -229,7 +248,7 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
 
 @njit(cache=True, nogil=True)
 def join_pairs(left_space, left_start, reach_first, reach_last, right_space, right_start, right_end, end_low, end_high,
-               frame, most):
+               frame, most, budget):
     """The same, every pair: for segments that carry bindings. Returns n, left places, right places."""
     low, high, first_end, last_end, _, _ = frame
     capacity = max(left_space.shape[0], 1024)
@@ -246,11 +265,12 @@ def join_pairs(left_space, left_start, reach_first, reach_last, right_space, rig
         window_first = max(window_first, end_low[space])
         window_last = min(window_last, end_high[space])
         right = first_from(right_space, right_start, right_low, space, reach_first[item])
+        first_right = right
         reach_high = min(reach_last[item], window_last)
         while right < n_right and right_space[right] == space and right_start[right] <= reach_high:
             if window_first <= right_end[right] <= window_last:
                 if n >= most:
-                    return np.int64(-1), lefts, rights
+                    return np.int64(TOO_MANY), lefts, rights
                 if n >= lefts.shape[0]:
                     lefts = grown(lefts, n + 1)
                     rights = grown(rights, n + 1)
@@ -258,6 +278,8 @@ def join_pairs(left_space, left_start, reach_first, reach_last, right_space, rig
                 rights[n] = right
                 n += 1
             right += 1
+        if is_spent(budget, right - first_right + 1):
+            return np.int64(SPENT), lefts, rights
     return np.int64(n), lefts, rights
 
 
@@ -281,7 +303,7 @@ def same_segments(left_space, left_start, left_end, right_space, right_start, ri
         place = right
         while place < n_right and right_space[place] == a and right_start[place] == b and right_end[place] == c:
             if n >= most:
-                return np.int64(-1), lefts, rights
+                return np.int64(TOO_MANY), lefts, rights
             if n >= lefts.shape[0]:
                 lefts = grown(lefts, n + 1)
                 rights = grown(rights, n + 1)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparkrex.kernels.segments import SPENT, TOO_MANY
 from sparkrex.physical.segments.contract import Segments, Spaces
 
 if TYPE_CHECKING:
@@ -21,6 +22,18 @@ _NUMBER_BITS = 62
 
 class TooManySegmentsError(Exception):
     """A node of the plan has more segments than the limit."""
+
+
+class StepsSpentError(Exception):
+    """The search took more steps than its budget, or nobody waits for it any more."""
+
+
+def check_number(n: int) -> None:
+    """Raise what a kernel says in place of how many segments it found."""
+    if n == TOO_MANY:
+        raise TooManySegmentsError
+    if n == SPENT:
+        raise StepsSpentError
 
 
 def roomier(arrays: list[NDArray[np.int64]], n: int) -> list[NDArray[np.int64]]:

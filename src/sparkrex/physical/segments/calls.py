@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from sparkrex.physical.segments.contract import Binding
     from sparkrex.physical.segments.series import Column
 
-_ROWS_AT_A_TIME = 1 << 24
+_ROWS_AT_ONCE = 1 << 24
 """Rows that even the slowest scan is through with in about a second."""
+_SHORT = 0.05
+"""Seconds of a part beyond which the next one does not get larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +81,26 @@ def over_segments(
     return values, is_null
 
 
-def scanned(
-    aggregate: SegmentAggregate, columns: tuple[NDArray[Any], ...], nulls: tuple[NDArray[np.uint8] | None, ...],
-    start: NDArray[np.int64], end: NDArray[np.int64],
-) -> Values:
-    """The values by scan, some segments at a time: in between, Ctrl-C is heard."""
-    n_parts = int((end - start + 1).sum()) // _ROWS_AT_A_TIME + 1
-    if n_parts == 1:
-        return aggregate.scan_many(columns, nulls, start, end)
-    parts = zip(np.array_split(start, n_parts), np.array_split(end, n_parts), strict=True)
-    values, is_null = zip(*(aggregate.scan_many(columns, nulls, *part) for part in parts), strict=True)
+def in_parts(compute: Callable[..., Values], *bounds: NDArray[np.int64]) -> Values:
+    """The values over segments, their first and last rows, some at a time: in between, a search can be given up.
+
+    A scan reads all rows of a segment, a lookup sometimes does. Parts grow while they take no time; the values are the
+    same however they are cut.
+    """
+    n_segments = len(bounds[0])
+    longest = sum(int((end - start).max(initial=0)) + 1 for start, end in zip(bounds[::2], bounds[1::2], strict=True))
+    n_at_once = max(1, _ROWS_AT_ONCE // longest)
+    if n_segments <= n_at_once:
+        return compute(*bounds)
+    parts: list[Values] = []
+    begin = 0
+    while begin < n_segments:
+        begun = perf_counter()
+        parts.append(compute(*(bound[begin : begin + n_at_once] for bound in bounds)))
+        begin += n_at_once
+        if perf_counter() - begun < _SHORT:
+            n_at_once *= 4
+    values, is_null = zip(*parts, strict=True)
     return np.concatenate(values), np.concatenate(is_null)
 
 
@@ -99,15 +113,15 @@ def measured(
 
     def compute(segments: Sequence[Binding]) -> Values:
         if len(segments) == 2:
-            return aggregate.scan_pairs(values, nulls, *segments[0], *segments[1])
+            return in_parts(partial(aggregate.scan_pairs, values, nulls), *segments[0], *segments[1])
         start, end = segments[0]
         index: Any = None
         is_linear = aggregate.cost.index is CostClass.LINEAR
         if aggregate.needs_index or (is_linear and int((end - start + 1).sum()) > offsets[-1]):
             index = aggregate.index(values, nulls, offsets, None)
         if index is None:
-            return scanned(aggregate, values, nulls, start, end)
-        return aggregate.lookup(index, start, end)
+            return in_parts(partial(aggregate.scan_many, values, nulls), start, end)
+        return in_parts(partial(aggregate.lookup, index), start, end)
 
     return as_measure(over_segments(aggregate, segments, compute))
 

@@ -32,7 +32,7 @@ from sparkrex.physical.rows.run_blocks import truth
 from sparkrex.physical.rows.vectorised import Compiler, Node
 from sparkrex.physical.rows.vectorised_batch import VectorisedBatch
 from sparkrex.physical.segments.by_host import HostCondition
-from sparkrex.physical.segments.calls import AggregateCall, call_of, over_segments, scanned
+from sparkrex.physical.segments.calls import AggregateCall, call_of, in_parts, over_segments
 from sparkrex.physical.segments.decimals import (
     EXACT,
     RANKS,
@@ -420,13 +420,13 @@ class SegmentBlock:
         call = self.conditions.calls[number]
         columns, nulls = self.conditions.arguments(call)
         if len(segments) == 2:
-            return call.aggregate.scan_pairs(columns, nulls, *segments[0], *segments[1])
+            return in_parts(partial(call.aggregate.scan_pairs, columns, nulls), *segments[0], *segments[1])
         start, end = segments[0]
         # The windows are of the segments under test; those of other variables may be longer.
         is_own = call.variables[0] in self.own
         if (self.windows is not None and is_own) or call.aggregate.needs_index:
             index = self.conditions.index_of(number, (self.windows or ()) if is_own else ())
             if index is not None:
-                return call.aggregate.lookup(index, start, end)
-        return scanned(call.aggregate, columns, nulls, start, end)
+                return in_parts(partial(call.aggregate.lookup, index), start, end)
+        return in_parts(partial(call.aggregate.scan_many, columns, nulls), start, end)
 

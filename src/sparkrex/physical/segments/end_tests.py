@@ -17,7 +17,7 @@ from sparkrex.columns.keys import read_only
 from sparkrex.columns.values import plain
 from sparkrex.ir.scalar import Call, ColumnAt, End, Literal
 from sparkrex.kernels import segment_ends as kernel
-from sparkrex.physical.segments.arrays import TooManySegmentsError, roomier
+from sparkrex.physical.segments.arrays import TooManySegmentsError, check_number, roomier
 from sparkrex.physical.segments.contract import Segments
 
 if TYPE_CHECKING:
@@ -101,7 +101,9 @@ class EndTest:
     lasts: NDArray[np.float64]
     is_positive: bool
 
-    def find(self, spaces: Spaces, frame: Frame, longest: int, limit: int) -> tuple[Segments, int]:
+    def find(
+        self, spaces: Spaces, frame: Frame, longest: int, limit: int, budget: Rows
+    ) -> tuple[Segments, int]:
         """Segments of the spaces and windows for which it holds, and how many values were compared."""
         shift = 3 if longest <= _SHORT else 4 if longest <= _LONG else 5
         name = self.form.last or self.form.first
@@ -113,7 +115,8 @@ class EndTest:
         room = [np.empty(max(_ROOM, 2 * longest), np.int64) for _ in range(3)]
         n, space, start, tested = 0, 0, -1, 0
         while True:
-            n, space, start, more = kernel.end_segments(*arrays, *data, space, start, n, *room)
+            n, space, start, more = kernel.end_segments(*arrays, *data, space, start, n, *room, budget)
+            check_number(n)
             tested += more
             if n > limit:
                 raise TooManySegmentsError

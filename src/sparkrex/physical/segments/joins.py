@@ -11,7 +11,7 @@ import numpy as np
 from sparkrex.kernels.segment_probes import offsets_of, probed_distinct, probed_pairs
 from sparkrex.kernels.segments import join_distinct, join_pairs, same_segments
 from sparkrex.physical.segments.arrays import (
-    TooManySegmentsError,
+    check_number,
     distinct,
     distinct_spaces,
     no_segments,
@@ -78,13 +78,11 @@ class Join:
         sides = (left.space, left.start, *self.reach(left.end), right.space, right.start, right.end)
         frame = (spaces.end_low, spaces.end_high, tuple(self.frame))
         if not self.gives & (left.bindings.keys() | right.bindings.keys()):
-            n, space, start, end = join_distinct(*sides, *frame, self.longest, self.limit)
-            if n < 0:
-                raise TooManySegmentsError
+            n, space, start, end = join_distinct(*sides, *frame, self.longest, self.limit, self.series.budget)
+            check_number(n)
             return Segments(space[:n], start[:n], end[:n])
-        n, lefts, rights = join_pairs(*sides, *frame, self.limit)
-        if n < 0:
-            raise TooManySegmentsError
+        n, lefts, rights = join_pairs(*sides, *frame, self.limit, self.series.budget)
+        check_number(n)
         lefts, rights = lefts[:n], rights[:n]
         bindings = {
             **taken(left.bindings, lefts, self.gives), **taken(right.bindings, rights, self.gives),
@@ -96,8 +94,7 @@ class Join:
         n, lefts, rights = same_segments(
             left.space, left.start, left.end, right.space, right.start, right.end, self.limit
         )
-        if n < 0:
-            raise TooManySegmentsError
+        check_number(n)
         lefts, rights = lefts[:n], rights[:n]
         bindings = {**taken(left.bindings, lefts, self.gives), **taken(right.bindings, rights, self.gives)}
         segments = Segments(left.space[lefts], left.start[lefts], left.end[lefts], bindings)
@@ -176,9 +173,8 @@ class ProbeConcat(Join):
     ) -> Segments:
         """The concatenations with their bindings, each once."""
         far = found.end if is_left_base else found.start
-        n, bases, places = probed_pairs(low, high, place, offsets, far, self.limit)
-        if n < 0:
-            raise TooManySegmentsError
+        n, bases, places = probed_pairs(low, high, place, offsets, far, self.limit, self.series.budget)
+        check_number(n)
         bases, places = bases[:n], places[:n]
         start, end = (base.start[bases], far[places]) if is_left_base else (far[places], base.end[bases])
         bindings = {**taken(base.bindings, bases, self.gives), **taken(found.bindings, places, self.gives)}
@@ -201,10 +197,10 @@ class RightProbeConcat(ProbeConcat):
         if self.gives & (left.bindings.keys() | right.bindings.keys()):
             return self._pairs(left, right, low, high, place, offsets, is_left_base=True)
         n, space, start, end = probed_distinct(
-            left.space, left.start, low, high, place, offsets, right.end, self.longest, self.limit
+            left.space, left.start, low, high, place, offsets, right.end, self.longest, self.limit,
+            self.series.budget,
         )
-        if n < 0:
-            raise TooManySegmentsError
+        check_number(n)
         return Segments(space[:n], start[:n], end[:n])
 
 
@@ -251,9 +247,10 @@ class ProbeAnd(Join):
             asked, place = distinct_spaces(probes)
             found = self.children[probed].find(asked)
             offsets = offsets_of(found.space, len(asked))
-            n, bases, places = probed_pairs(base.end, base.end, place, offsets, found.end, self.limit)
-            if n < 0:
-                raise TooManySegmentsError
+            n, bases, places = probed_pairs(
+                base.end, base.end, place, offsets, found.end, self.limit, self.series.budget
+            )
+            check_number(n)
             bases, places = bases[:n], places[:n]
         bindings = {**taken(base.bindings, bases, self.gives), **taken(found.bindings, places, self.gives)}
         segments = Segments(base.space[bases], base.start[bases], base.end[bases], bindings)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparkrex.kernels.segment_ends import n_points, points_in
 from sparkrex.kernels.segments import fill_candidates
-from sparkrex.physical.segments.arrays import TooManySegmentsError, kept, no_segments, taken, together
+from sparkrex.physical.segments.arrays import TooManySegmentsError, check_number, kept, no_segments, taken, together
 from sparkrex.physical.segments.contract import Segments, Spaces
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ class Generator:
                 return self._points(condition, spaces)
             test = condition.end_test
             if test is not None:
-                segments, n_tested = test.find(spaces, self.frame, self.series.longest(self.windows), self.limit)
+                longest = self.series.longest(self.windows)
+                segments, n_tested = test.find(spaces, self.frame, longest, self.limit, self.series.budget)
                 self.n_tested += n_tested
                 return segments
         found = []
@@ -90,8 +91,7 @@ class Generator:
         n, space, row = points_in(
             spaces.start_low, spaces.start_high, spaces.end_low, spaces.end_high, condition.rows(), self.limit
         )
-        if n < 0:
-            raise TooManySegmentsError
+        check_number(n)
         return Segments(space[:n], row[:n], row[:n])
 
     @property
@@ -118,5 +118,6 @@ def candidates_of(series: Series, windows: tuple[Window, ...], spaces: Spaces) -
     while space < len(spaces):
         space_of, starts, ends = (np.empty(room, np.int64) for _ in range(3))
         n, space, start = fill_candidates(*arrays, frame, space, start, space_of, starts, ends)
+        series.take_steps(n)
         if n:
             yield Segments(space_of[:n], starts[:n], ends[:n])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from sparkrex.ir.scalar import EACH_ROW, Aggregate, ColumnAt
 from sparkrex.physical.labels import selecting
 from sparkrex.physical.reading import MatchReader
 from sparkrex.physical.segments.arguments import number_column
-from sparkrex.physical.segments.calls import arguments_of, as_measure, call_of, over_segments
+from sparkrex.physical.segments.calls import arguments_of, as_measure, call_of, in_parts, over_segments
 from sparkrex.physical.segments.series import Column
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ class MappedReader(MatchReader):
 
         def compute(given: Sequence[Binding]) -> Values:
             if len(given) == 2:
-                return aggregate.scan_pairs(*_arrays(gathered), *given[0], *given[1])
-            return aggregate.scan_many(*_arrays(gathered), *given[0])
+                return in_parts(partial(aggregate.scan_pairs, *_arrays(gathered)), *given[0], *given[1])
+            return in_parts(partial(aggregate.scan_many, *_arrays(gathered)), *given[0])
 
         return as_measure(over_segments(aggregate, segments_of, compute))
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sparkrex.kernels.segments import fits, row_window, turn_around, value_window
+from sparkrex.kernels.segments import GIVEN_UP, STEPS_LEFT, fits, row_window, turn_around, value_window
+from sparkrex.physical.segments.arrays import StepsSpentError
 from sparkrex.physical.segments.decimals import DOUBLES
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ Bounds = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int64]", "N
 """Per start row the first and last row its segment may end at, per end row the first and last it may start at."""
 _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 _LARGEST = 2**64 - 1
+_UNBOUNDED = 2**62
 
 
 class Frame(NamedTuple):
@@ -77,10 +79,14 @@ class Column:
 
 @dataclass(eq=False)
 class Series:
-    """Ordered rows of one or more partitions, cut by `offsets`. Bounds of windows are computed once and kept."""
+    """Ordered rows of one or more partitions, cut by `offsets`. Bounds of windows are computed once and kept.
+
+    `budget` is what one search over the rows may still do, as kernels take it (see `kernels.segments`).
+    """
 
     columns: dict[str, Column]
     offsets: NDArray[np.int64]
+    budget: NDArray[np.int64] = field(default_factory=lambda: np.array([_UNBOUNDED, 0]))
     _bounds: dict[tuple[Window, ...], Bounds] = field(default_factory=dict)
     _frames: dict[tuple[Window, ...], Frame] = field(default_factory=dict)
     _longest: dict[tuple[Window, ...], int] = field(default_factory=dict)
@@ -89,6 +95,20 @@ class Series:
     def n_rows(self) -> int:
         """How many rows there are."""
         return int(self.offsets[-1])
+
+    def limit_steps(self, a_row: int) -> None:
+        """Allow a search so many steps a row."""
+        self.budget[STEPS_LEFT] = min(a_row * max(1, self.n_rows), _UNBOUNDED)
+
+    def give_up(self) -> None:
+        """End the search, which runs on another thread."""
+        self.budget[GIVEN_UP] = 1
+
+    def take_steps(self, n: int) -> None:
+        """Count steps that are taken outside of kernels with a budget."""
+        self.budget[STEPS_LEFT] -= n
+        if self.budget[STEPS_LEFT] < 0 or self.budget[GIVEN_UP]:
+            raise StepsSpentError
 
     @cached_property
     def longest_partition(self) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparkrex.kernels.segment_steps import step_ends
-from sparkrex.physical.segments.arrays import TooManySegmentsError, roomier
+from sparkrex.physical.segments.arrays import TooManySegmentsError, check_number, roomier
 from sparkrex.physical.segments.joins import (
     LeftProbeConcat,
     RightProbeConcat,
@@ -43,7 +43,9 @@ class Steps:
     begins: int = 0
     finishes: int = 0
 
-    def ends(self, start: Rows, nearest: Rows, furthest: Rows, limit: int) -> tuple[Rows, Rows]:
+    def ends(
+        self, start: Rows, nearest: Rows, furthest: Rows, limit: int, budget: Rows
+    ) -> tuple[Rows, Rows]:
         """Places of starts, and the rows from `nearest` to `furthest` at which the pattern ends from them, in order."""
         numbers: dict[int, int] = {}
         for generator in self.generators:
@@ -70,8 +72,9 @@ class Steps:
         while True:
             n, place = step_ends(
                 start, nearest, furthest, pattern, forms, tests[0].firsts, tests[0].lasts, truth, first_row, place, n,
-                *room, counts,
+                *room, counts, budget,
             )
+            check_number(n)
             if n > limit:
                 raise TooManySegmentsError
             if place >= len(start):

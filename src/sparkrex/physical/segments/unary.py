@@ -13,6 +13,7 @@ from sparkrex.kernels.segment_probes import offsets_of
 from sparkrex.kernels.segments import is_among
 from sparkrex.physical.segments.arrays import (
     TooManySegmentsError,
+    check_number,
     distinct,
     kept,
     no_segments,
@@ -183,7 +184,9 @@ class MaterializeKleene(Unary):
         furthest = np.minimum(spaces.end_high, last_end)
         furthest = np.where(spaces.start_low > spaces.end_high, -1, furthest)
         if self._steps is not None:
-            space, end = self._steps.ends(spaces.start_low, nearest, furthest, self.limit)
+            space, end = self._steps.ends(
+                spaces.start_low, nearest, furthest, self.limit, self.series.budget
+            )
         else:
             space, end = self._reached(spaces.start_low, furthest)
             is_far = end >= nearest[space]
@@ -219,10 +222,9 @@ class MaterializeKleene(Unary):
         n, place, end = reached_ends(
             start, furthest, known, first_row, offsets, steps, self.gap, self.minimum,
             -1 if self.maximum is None else self.maximum,
-            self.series.longest(self._upper), self.limit,
+            self.series.longest(self._upper), self.limit, self.series.budget,
         )
-        if n < 0:
-            raise TooManySegmentsError
+        check_number(n)
         return place[:n], end[:n]
 
     def _closure(
@@ -233,9 +235,9 @@ class MaterializeKleene(Unary):
         n, space, start, end = close(
             latest.space, latest.start, latest.end, base.space, base.start, base.end, self.gap, spaces.end_high,
             tuple(self.series.frame(upper)), rounds, self.series.longest(upper), self.limit,
+            self.series.budget,
         )
-        if n < 0:
-            raise TooManySegmentsError
+        check_number(n)
         return Segments(space[:n], start[:n], end[:n])
 
     def _bound_closure(self, join: Join, stretch: Spaces, latest: Segments, base: Segments) -> Segments:

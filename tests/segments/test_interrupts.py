@@ -1,0 +1,140 @@
+"""Ctrl-C ends segment searches that could run for long, and so does a limit that counts steps.
+
+Each search runs in a process of its own on an input that takes far longer. After the interrupt its thread must end as
+well: a kernel that nobody can stop would go on.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sparkrex as rex
+
+SEARCHES = {
+    "sort-merge concatenation": ('"(A B)", A=UP, B=UP', 5_000, "sm_left"),
+    "sort-merge concatenation with bindings": (
+        '"((A B) & W)", A=UP, B=UP, W="window(4990, 5000)", measures="A.x"', 5_000, "sm_left"),
+    "concatenation over a gap": ('"(A W B)", A=UP, B=UP, W="true"', 3_000, "sm_left"),
+    "probed concatenation": ('"(A B)", A=UP, B=UP', 5_000, "pr_left"),
+    "probed concatenation, the right part first": ('"(A B)", A=UP, B=UP', 5_000, "pr_right"),
+    "probed concatenation with bindings": (
+        '"((A B) & W)", A=UP, B=UP, W="window(4990, 5000)", measures="A.x"', 5_000, "pr_left"),
+    "closure": ('"(A B)+", A=UP, B=UP', 5_000, "sm_left"),
+    "closure from given starts": ('"(P A{2,}) & W", A=UP, P=None, W="window(3900, 4000)"', 4_000, "pr_left"),
+    "steps of two rows": (
+        '"(P ((A & T)+ (B & T))+)", A=UP, B="last(x) < first(x)", T="window(2)", P=None', 1_000_000, "pr_left"),
+    "conditions on both ends": ('"A", A="last(x) / first(x) > 1e12"', 4_000_000, "optimizer"),
+    "candidates of an indexed condition": ('"A", A="avg(x) < 0"', 1_000_000, "optimizer"),
+    "candidates of a scanned condition": ('"A", A="median(x) < 0"', 100_000, "optimizer"),
+    "rows that look back far": ('"(P T)", P="zscore_outlier(x, 300000) > 100", T="window(2)"', 2_000_000, "optimizer"),
+    "not": ('"~(A B)", A=UP, B=UP', 5_000, "sm_left"),
+    "contains": ('"(W A W) & V", A="median(x) < 0", W="true", V="window(1, 100000)"', 200_000, "optimizer"),
+    "every mapping": ('"ALL MATCHES", None', 40, "optimizer"),
+    "an aggregate of the user": ('"A", A="slow(x) < 0"', 100_000, "optimizer"),
+}
+
+PROGRAM = """
+import threading, time
+import numpy as np, pyarrow as pa, sparkrex as rex
+
+UP = "last(x) >= first(x)"
+
+@rex.aggregate
+class slow:
+    def scan(self, x):
+        return float(sum(x.tolist()))
+
+def search(pattern, measures=None, **conditions):
+    if pattern == "ALL MATCHES":
+        clause = '''MEASURES sum(B.x) AS s ALL MATCHES PATTERN ((A | B)+ C)
+            DEFINE B AS x > avg(A.x) OR count(A.*) = 0 OR x >= 0, C AS mann_kendall_test(B.x) > 1'''
+    else:
+        definitions = [
+            (f"SEGMENT {{name}} AS " if name != "P" else "P AS ") + (text or "true")
+            for name, text in conditions.items()
+        ]
+        measured = f"first({{measures}}) AS m, " if measures else ""
+        clause = f"MEASURES {{measured}}count(*) AS n PATTERN ({{pattern}}) DEFINE " + ", ".join(definitions)
+    return "ORDER BY t " + clause
+
+clause = search({search})
+rows = np.arange({rows})
+table = pa.table({{"t": rows, "x": rows + 1.0}})
+settings = {{"planner": {planner!r}, "limit_segments": 10**9, "step_budget": 10**15}}
+rex.match(clause, settings=settings)(table.slice(0, 12))  # compiles
+print("ready", flush=True)
+try:
+    rex.match(clause, settings=settings)(table)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+else:
+    print("finished", flush=True)
+for thread in threading.enumerate():
+    if thread is not threading.main_thread():
+        thread.join(60)
+        assert not thread.is_alive()
+print("ended", flush=True)
+"""
+
+
+@pytest.mark.parametrize(("search", "rows", "planner"), SEARCHES.values(), ids=list(SEARCHES))
+def test_ctrl_c(search: str, rows: int, planner: str) -> None:
+    text = PROGRAM.format(search=search, rows=rows, planner=planner)
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(1.5)  # into the search
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            answer, _ = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert answer == "interrupted\nended\n"
+
+
+LIMITED = {
+    "sort-merge concatenation": ("(A B)", "sm_left"),
+    "sort-merge concatenation with bindings": ("((M B) & W)", "sm_left"),
+    "concatenation over a gap": ("(A T B)", "sm_left"),
+    "probed concatenation": ("(A B)", "pr_left"),
+    "probed concatenation, the right part first": ("(A B)", "pr_right"),
+    "probed concatenation with bindings": ("((M B) & W)", "pr_left"),
+    "closure": ("(A B)+", "sm_left"),
+    "closure from given starts": ("(P A{2,}) & W", "pr_left"),
+    "steps of two rows": ("(P ((A & TWO)+ (D & TWO))+)", "pr_left"),
+    "conditions on both ends": ("D", "optimizer"),
+    "candidates of a condition": ("LOW", "optimizer"),
+    "not": ("~A", "sm_left"),
+}
+
+DEFINITIONS = {
+    "P": "P AS x > 0",
+    **{name: f"SEGMENT {name} AS last(x) >= first(x)" for name in "ABM"},
+    "D": "SEGMENT D AS last(x) < first(x) - 10",
+    "LOW": "SEGMENT LOW AS median(x) < 0",
+    "T": "SEGMENT T AS true",
+    "TWO": "SEGMENT TWO AS window(2)",
+    "W": "SEGMENT W AS window(290, 300)",
+}
+
+
+@pytest.mark.parametrize(("pattern", "planner"), LIMITED.values(), ids=list(LIMITED))
+def test_the_limit_counts_steps(pattern: str, planner: str) -> None:
+    rows = np.arange(300)
+    table = pa.table({"t": rows, "x": rows % 7 + 1.0})
+    measure = "first(M.x)" if "M" in pattern else "count(*)"
+    used = ", ".join(text for name, text in DEFINITIONS.items() if re.search(rf"\b{name}\b", pattern))
+    clause = f"ORDER BY t MEASURES {measure} AS m PATTERN ({pattern}) DEFINE {used}"
+    enough, few = {"planner": planner}, {"planner": planner, "step_budget": 1}
+    assert len(rex.match(clause, settings=enough)(table)) >= 0
+    with pytest.raises(rex.ExecutionError, match=r"REX403.*more than 1 steps a row"):
+        rex.match(clause, settings=few)(table)
