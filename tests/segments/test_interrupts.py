@@ -31,10 +31,10 @@ SEARCHES = {
     "closure from given starts": ('"(P A{2,}) & W", A=UP, P=None, W="window(3900, 4000)"', 4_000, "pr_left"),
     "steps of two rows": (
         '"(P ((A & T)+ (B & T))+)", A=UP, B="last(x) < first(x)", T="window(2)", P=None', 1_000_000, "pr_left"),
-    "conditions on both ends": ('"A", A="last(x) / first(x) > 1e12"', 4_000_000, "optimizer"),
+    "conditions on both ends": ('"A", A="first(x) < 0"', 400_000, "optimizer"),
     "candidates of an indexed condition": ('"A", A="avg(x) < 0"', 1_000_000, "optimizer"),
     "candidates of a scanned condition": ('"A", A="median(x) < 0"', 100_000, "optimizer"),
-    "rows that look back far": ('"(P T)", P="zscore_outlier(x, 300000) > 100", T="window(2)"', 2_000_000, "optimizer"),
+    "rows that look back far": ('"(P T)", P="zscore_outlier(x, 200000) > 100", T="window(2)"', 500_000, "optimizer"),
     "not": ('"~(A B)", A=UP, B=UP', 5_000, "sm_left"),
     "contains": ('"(W A W) & V", A="median(x) < 0", W="true", V="window(1, 100000)"', 200_000, "optimizer"),
     "every mapping": ('"ALL MATCHES", None', 40, "optimizer"),
@@ -92,7 +92,7 @@ def test_ctrl_c(search: str, rows: int, planner: str) -> None:
         assert process.stdout is not None
         try:
             assert process.stdout.readline() == "ready\n"
-            time.sleep(1.5)  # into the search
+            time.sleep(4)  # into the search
             assert process.poll() is None
             process.send_signal(signal.SIGINT)
             answer, _ = process.communicate(timeout=120)
