@@ -48,6 +48,8 @@ class Kernel:
         return self.dispatcher._numba_type_
 
     def __call__(self, *arguments: Any) -> Any:
+        if "no_cpython_wrapper" in self._options:
+            return self.interpreted(*arguments)  # a part of kernels has no way in for Python
         return self.dispatcher(*arguments)
 
     def interpreted(self, *arguments: Any) -> Any:

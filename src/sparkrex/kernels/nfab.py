@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparkrex.kernels.copying import copy_table, copy_values
+from sparkrex.kernels.inlined import allocating, shared
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.machine import holds
 from sparkrex.kernels.nfab_absence import end_verdict, holds_for, is_there, row_before, row_behind, status_of
@@ -60,18 +62,19 @@ _NODE_BYTES, _RUN_BYTES = 34, 80
 _MOST_ENDS = 1 << 16
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def deepened(table, n_rows):
     """The two-dimensional array with room for `n_rows` rows and more."""
     larger = np.empty((max(2 * table.shape[0], n_rows), table.shape[1]), table.dtype)
-    larger[: table.shape[0]] = table
+    copy_table(table, larger)
     return larger
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def _widened(runs, n_runs):
     larger = np.empty((2, N_FIELDS, max(2 * runs.shape[2], n_runs)), np.int64)
-    larger[:, :, : runs.shape[2]] = runs
+    for side in range(2):
+        copy_table(runs[side], larger[side])
     return larger
 
 
@@ -118,7 +121,27 @@ def compact(run_node, n_runs, end_node, n_ends, nodes, n_nodes, bound):
     return n_left
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@shared
+def _set_aside(ends, at, node_youngest, undecided, n_undecided):
+    """Take the ends that are open out of the ends. Gives how many are undecided now."""
+    n_ends = at[N_ENDS]
+    kept = 0
+    for e in range(n_ends):
+        if ends[3][e] == 0:
+            ends[0][kept], ends[1][kept], ends[2][kept] = ends[0][e], ends[1][e], ends[2][e]
+            ends[3][kept] = 0
+            kept += 1
+            continue
+        # Runs of different first rows are apart, so that all histories of the node have one.
+        undecided[0][n_undecided] = ends[0][e]
+        undecided[1][n_undecided] = node_youngest[ends[0][e]]
+        undecided[2][n_undecided] = ends[1][e]
+        n_undecided += 1
+    at[N_ENDS] = kept
+    return n_undecided
+
+
+@shared
 def advance(at, low, high, is_open, blocked, runs, nodes, ends, free, table, used, automaton, events, options,
             most_edges, absences, reads, apart, path, tests, machine, columns, column_bits, record_ints, record_floats,
             float_bits, no_labels, budget, statistics):
@@ -144,8 +167,6 @@ def advance(at, low, high, is_open, blocked, runs, nodes, ends, free, table, use
     bitmap_of, bitmaps, code_begin, code_end = tests
     node_row, node_label, node_before, node_other, node_youngest = nodes
     end_node, end_row, end_first, end_is_open = ends
-    cross_offsets, crossed = absences[7], absences[8]
-    has_ends_to_judge = absences[6].shape[0] > 0
     keeps_best = apart[4]
     has_record = record_ints.shape[1] + record_floats.shape[1] > 0
     has_ties = ties.shape[0] > 0
@@ -233,14 +254,17 @@ def advance(at, low, high, is_open, blocked, runs, nodes, ends, free, table, use
                         return OVERFLOW
                 # The event is selected, as if negated components were not there; then the run may be refused.
                 is_refused = False
-                for a in range(cross_offsets[edge], cross_offsets[edge + 1]):
-                    behind = row_behind(last, row - 1, ties)
-                    found = is_there(crossed[a], behind, row_before(row, behind, ties), child, (start, low, high),
-                                     absences, tests, machine, columns, record_ints, record_floats, no_labels, budget)
-                    if found < 0:
-                        at[WHERE] = row
-                        return status_of(found)
-                    is_refused = is_refused or found == 1
+                if absences is not None:
+                    cross_offsets, crossed = absences[7], absences[8]
+                    for a in range(cross_offsets[edge], cross_offsets[edge + 1]):
+                        behind = row_behind(last, row - 1, ties)
+                        found = is_there(crossed[a], behind, row_before(row, behind, ties), child, (start, low, high),
+                                         absences, tests, machine, columns, record_ints, record_floats, no_labels,
+                                         budget)
+                        if found < 0:
+                            at[WHERE] = row
+                            return status_of(found)
+                        is_refused = is_refused or found == 1
                 if is_refused:
                     free[n_free] = child
                     n_free += has_record
@@ -256,22 +280,25 @@ def advance(at, low, high, is_open, blocked, runs, nodes, ends, free, table, use
                 n_nodes += 1
                 accepts = accept_condition[target]
                 ends_here = accepts != -2
-                if accepts >= 0:
-                    found = holds_for(accepts, row, child, (start, low, high), tests, machine, columns, record_ints,
-                                      record_floats, no_labels)
-                    if found < 0:
-                        at[WHERE] = row
-                        return OVERFLOW if found == -1 else DIVISION_BY_ZERO
-                    ends_here = found == 1
-                if ends_here and has_ends_to_judge:
-                    found = end_verdict(start, row, label, state_variable[target], child, is_open, (start, low, high),
-                                        absences, ties, tests, machine, columns, record_ints, record_floats, no_labels,
-                                        budget)
-                    if found < 0:
-                        at[WHERE] = row
-                        return status_of(found)
-                    ends_here = found != REFUSED
-                    end_is_open[n_ends] = found == UNDECIDED
+                if accepts >= 0 and bitmap_of[accepts] >= 0:
+                    ends_here = bitmaps[bitmap_of[accepts], row] != 0
+                if absences is not None:
+                    if ends_here and accepts >= 0:
+                        found = holds_for(accepts, row, child, (start, low, high), tests, machine, columns, record_ints,
+                                          record_floats, no_labels)
+                        if found < 0:
+                            at[WHERE] = row
+                            return OVERFLOW if found == -1 else DIVISION_BY_ZERO
+                        ends_here = found == 1
+                    if ends_here and absences[6].shape[0] > 0:
+                        found = end_verdict(start, row, label, state_variable[target], child, is_open,
+                                            (start, low, high), absences, ties, tests, machine, columns, record_ints,
+                                            record_floats, no_labels, budget)
+                        if found < 0:
+                            at[WHERE] = row
+                            return status_of(found)
+                        ends_here = found != REFUSED
+                        end_is_open[n_ends] = found == UNDECIDED
                 if ends_here:
                     statistics[MATCH_ENDS] += 1
                     end_node[n_ends], end_row[n_ends], end_first[n_ends] = n_nodes - 1, row, bound
@@ -300,9 +327,8 @@ def advance(at, low, high, is_open, blocked, runs, nodes, ends, free, table, use
         side = other
         n_runs = n_new
         if merges and n_changed > 0 and n_runs > 1:
-            n_runs, n_nodes, n_free = merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, apart,
-                                            absences[2], ties, columns, column_bits, record_ints, float_bits, table,
-                                            used, statistics)
+            n_runs, n_nodes, n_free = merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties,
+                                            columns, column_bits, record_ints, float_bits, table, used, statistics)
         statistics[NODES] = max(statistics[NODES], n_nodes)
         statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
         row += 1
@@ -334,7 +360,8 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
     options : strategy, whether to merge, to construct matches, to keep only the first of overlapping ones, to keep the
         buffer and the ends of all rows, to list undecided matches too instead of keeping their ends, and the most bytes
         to use
-    absences : see `nfab_absence.is_there`
+    absences : see `nfab_absence.is_there`; None if nothing is negated and no condition to end reads the match, and then
+        all that is for those is not even compiled
     reads, apart : see `nfab_merge.merge`
     path, tests, machine, columns : see kernels.path, nfab_absence.holds_for, kernels.machine
     initial : the record of a run without events, int64 and float64
@@ -361,8 +388,8 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
     table = np.full(256, -1, np.int64)
     record_ints = np.empty((max(np.int64(64), 2 * n_live), n_ints), np.int64)
     record_floats = np.empty((record_ints.shape[0], n_floats), np.float64)
-    record_ints[0] = initial[0]
-    record_floats[0] = initial[1]
+    copy_values(initial[0], 0, n_ints, record_ints[0], 0)
+    copy_values(initial[1], 0, n_floats, record_floats[0], 0)
     float_bits = record_floats.view(np.int64)
     column_bits = columns[3].view(np.int64)
     # Without records every run that ends still writes a place; it is never read.
@@ -416,23 +443,10 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
                 break
             status = DONE
             n_matches = output[4][0]
-            if is_open and not lists_open and absences[6].shape[0] > 0:
-                n_ends = at[N_ENDS]
-                n_room = n_undecided + n_ends
+            if absences is not None and is_open and not lists_open and absences[6].shape[0] > 0:
+                n_room = n_undecided + at[N_ENDS]
                 undecided = (grown(undecided[0], n_room), grown(undecided[1], n_room), grown(undecided[2], n_room))
-                at[N_ENDS] = 0
-                for e in range(n_ends):
-                    if ends[3][e] == 0:
-                        kept = at[N_ENDS]
-                        ends[0][kept], ends[1][kept], ends[2][kept] = ends[0][e], ends[1][e], ends[2][e]
-                        ends[3][kept] = 0
-                        at[N_ENDS] = kept + 1
-                        continue
-                    # Runs of different first rows are apart, so that all histories of the node have one.
-                    undecided[0][n_undecided] = ends[0][e]
-                    undecided[1][n_undecided] = nodes[4][ends[0][e]]
-                    undecided[2][n_undecided] = ends[1][e]
-                    n_undecided += 1
+                n_undecided = _set_aside(ends, at, nodes[4], undecided, n_undecided)
             if not keeps_buffer and at[N_ENDS] > 0:
                 if constructs:
                     output, status, where = write_all(ends, at[N_ENDS], is_open, low, high, nodes, output, absences,
@@ -498,7 +512,9 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
             break
     n_runs = np.int64(0) if closes or n_partitions == 0 else at[N_RUNS]
     n_nodes = at[N_NODES]
-    left = runs[at[SIDE], :, :n_runs].copy()
+    left = np.empty((N_FIELDS, n_runs), np.int64)
+    for f in range(N_FIELDS):
+        copy_values(runs[at[SIDE], f], 0, n_runs, left[f], 0)
     return (
         status, where, output, (ends[0], ends[1], ends[2], at[N_ENDS]),
         (left[STATE], left[NODE], left[START], left[LAST]),

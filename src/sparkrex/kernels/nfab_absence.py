@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkrex.kernels.inlined import inlined
-from sparkrex.kernels.lazy import njit
+from sparkrex.kernels.inlined import inlined, shared
 from sparkrex.kernels.machine import holds
 from sparkrex.kernels.nfab_codes import (
     DIVISION_BY_ZERO,
@@ -36,7 +35,7 @@ def status_of(found):
     return TOO_MANY_STEPS if found == -3 else STOPPED
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@shared
 def holds_for(condition, row, record, bounds, tests, machine, columns, record_ints, record_floats, no_labels):
     """Whether a condition holds for a row and a run's record: 1, 0 or an error of the machine.
 
@@ -76,7 +75,7 @@ def row_before(row, low, ties):
     return before
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@shared
 def is_there(k, low, high, record, bounds, absences, tests, machine, columns, record_ints, record_floats, no_labels,
              budget):
     """Whether a row from `low` to `high` is one that negated component k forbids: 1, 0, or negative (`status_of`).
@@ -109,7 +108,7 @@ def is_there(k, low, high, record, bounds, absences, tests, machine, columns, re
     return 0
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@shared
 def end_verdict(first, last, first_label, last_label, record, is_open, bounds, absences, ties, tests, machine, columns,
                 record_ints, record_floats, no_labels, budget):
     """Whether matches of one first and one last event survive what must be absent before and behind them.
@@ -139,7 +138,7 @@ def end_verdict(first, last, first_label, last_label, record, is_open, bounds, a
     return result
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@shared
 def verdict(rows, labels, n_events, is_open, bounds, absences, ties, tests, machine, columns, record_ints,
             record_floats, no_labels, budget):
     """Whether a match survives its negated components, those that are listed: as `end_verdict`.

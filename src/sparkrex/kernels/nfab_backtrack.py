@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparkrex.kernels.copying import copy_values
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.nfab import deepened
 from sparkrex.kernels.nfab_absence import holds_for, status_of
@@ -61,8 +62,8 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
     n_runs = 0
     record_ints = np.empty((64, n_ints), np.int64)
     record_floats = np.empty((64, n_floats), np.float64)
-    record_ints[0] = initial[0]
-    record_floats[0] = initial[1]
+    copy_values(initial[0], 0, n_ints, record_ints[0], 0)
+    copy_values(initial[1], 0, n_floats, record_floats[0], 0)
     node_row, node_label = np.empty(1024, np.int64), np.empty(1024, np.int16)
     node_before, node_other = np.empty(1024, np.int64), np.empty(1024, np.int64)
     node_youngest = np.empty(1024, np.int64)
@@ -79,7 +80,8 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
                 continue
             # Record r + 1 belongs to the run at place r of the stack; record 0 is that of no events.
             run_state[0], run_node[0], run_last[0], run_next[0] = 0, -1, -1, first
-            record_ints[1], record_floats[1] = record_ints[0], record_floats[0]
+            copy_values(record_ints[0], 0, n_ints, record_ints[1], 0)
+            copy_values(record_floats[0], 0, n_floats, record_floats[1], 0)
             n_runs = 1
             n_nodes = 0
             n_steps = np.int64(0)
@@ -180,7 +182,8 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
                         at = own + 1 + child
                         run_state[at - 1], run_node[at - 1] = run_state[at], run_node[at]
                         run_last[at - 1], run_next[at - 1] = run_last[at], run_next[at]
-                        record_ints[at], record_floats[at] = record_ints[at + 1], record_floats[at + 1]
+                        copy_values(record_ints[at + 1], 0, n_ints, record_ints[at], 0)
+                        copy_values(record_floats[at + 1], 0, n_floats, record_floats[at], 0)
                     n_runs = own + n_children
                 statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
     return DONE, np.int64(0), output, statistics

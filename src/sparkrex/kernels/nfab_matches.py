@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkrex.kernels.inlined import inlined
+from sparkrex.kernels.copying import copy_values
+from sparkrex.kernels.inlined import allocating, inlined, shared
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.nfab_absence import end_verdict, verdict
 from sparkrex.kernels.nfab_codes import GIVEN_UP, KEPT, MOST_STEPS, REFUSED, STEPS, UNDECIDED
@@ -20,13 +21,13 @@ UNION = -1  # the label of a union node
 _EVENT_BYTES = 10
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def grown(array, length):
     """The array with room for `length` entries and more."""
     if array.shape[0] >= length:
         return array
     larger = np.empty(max(2 * array.shape[0], length), array.dtype)
-    larger[: array.shape[0]] = array
+    copy_values(array, 0, array.shape[0], larger, 0)
     return larger
 
 
@@ -67,7 +68,7 @@ def replay_rows(rows, labels, n_events, record, path, columns, record_ints, reco
     return MAPPED
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@shared
 def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absences, ties, path, tests, machine, columns,
            record_ints, record_floats, no_labels, budget):
     """Write matches until all ends are done (0), room is short (1), or a test ends it (negative, see `status_of`).
@@ -79,8 +80,7 @@ def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absenc
     path_rows, path_labels, stack_nodes, stack_depths = buffers
     match_rows, match_labels, match_offsets, match_is_open, counts = output
     end_node, _, end_first, end_is_open = ends
-    has_absences = absences[5].shape[0] > 0
-    has_records = has_absences and record_ints.shape[1] + record_floats.shape[1] > 0
+    has_records = record_ints.shape[1] + record_floats.shape[1] > 0
     e, n_stack, at, depth = cursor[0], cursor[1], cursor[2], cursor[3]
     result = 0
     while e < n_ends:
@@ -122,7 +122,7 @@ def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absenc
             if result != 0:
                 break
             state = KEPT
-            if has_absences:
+            if absences is not None and absences[5].shape[0] > 0:
                 if has_records and replay_rows(path_rows, path_labels, depth, np.int64(1), path, columns, record_ints,
                                                record_floats) != MAPPED:
                     return np.int64(-1)
@@ -171,8 +171,8 @@ def write_all(ends, n_ends, is_open, low, high, nodes, output, absences, ties, p
     """
     record_ints = np.empty((2, initial[0].shape[0]), np.int64)
     record_floats = np.empty((2, initial[1].shape[0]), np.float64)
-    record_ints[0] = initial[0]
-    record_floats[0] = initial[1]
+    copy_values(initial[0], 0, initial[0].shape[0], record_ints[0], 0)
+    copy_values(initial[1], 0, initial[1].shape[0], record_floats[0], 0)
     no_labels = np.empty(0, np.int16)
     buffers = (np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64))
     cursor = np.zeros(4, np.int64)
@@ -199,7 +199,7 @@ def write_all(ends, n_ends, is_open, low, high, nodes, output, absences, ties, p
         )
 
 
-@njit(cache=True, nogil=True)
+@shared
 def keep_best(output, n_before):
     """Of the matches from number `n_before` on, which end on one row, keep that of NON-OVERLAPPING.
 
@@ -235,7 +235,7 @@ def keep_best(output, n_before):
     counts[1] = begin + length
 
 
-@njit(cache=True, nogil=True)
+@allocating
 def replay(node, record, nodes, path, columns, record_ints, record_floats):
     """Write the record of a run anew from its youngest history; MAPPED, or not if a sum overflows. And its first label.
 
@@ -271,8 +271,8 @@ def recheck_ends(ends, nodes, is_open, bounds, absences, ties, path, tests, mach
     """
     record_ints = np.empty((2, initial[0].shape[0]), np.int64)
     record_floats = np.empty((2, initial[1].shape[0]), np.float64)
-    record_ints[0] = initial[0]
-    record_floats[0] = initial[1]
+    copy_values(initial[0], 0, initial[0].shape[0], record_ints[0], 0)
+    copy_values(initial[1], 0, initial[1].shape[0], record_floats[0], 0)
     no_labels = np.empty(0, np.int16)
     for e in range(ends[0].shape[0]):
         node = ends[0][e]
@@ -294,8 +294,8 @@ def recheck(rows, labels, offsets, is_open, bounds, absences, ties, path, tests,
     """The verdict over matches that were undecided, now that more rows are there. Gives 0, or negative."""
     record_ints = np.empty((2, initial[0].shape[0]), np.int64)
     record_floats = np.empty((2, initial[1].shape[0]), np.float64)
-    record_ints[0] = initial[0]
-    record_floats[0] = initial[1]
+    copy_values(initial[0], 0, initial[0].shape[0], record_ints[0], 0)
+    copy_values(initial[1], 0, initial[1].shape[0], record_floats[0], 0)
     no_labels = np.empty(0, np.int16)
     for m in range(offsets.shape[0] - 1):
         n_events = offsets[m + 1] - offsets[m]

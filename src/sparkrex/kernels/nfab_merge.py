@@ -94,8 +94,8 @@ def _is_better(one, other, nodes):
 
 
 @inlined
-def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, next_candidate, ties, columns, column_bits,
-          record_ints, float_bits, table, used, statistics):
+def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, columns, column_bits, record_ints,
+          float_bits, table, used, statistics):
     """Merge equivalent runs, each into the one that stands first. Gives the numbers of runs, nodes and free records.
 
     Parameters
@@ -103,13 +103,14 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, next_ca
     runs : int64 (5 fields, runs)
     reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
     apart : gap_offsets by state and gaps (the negated components that its edges pass), reads_run uint8 by component
-        (whether the run decides, too), whether runs must agree in their first event, whether to keep best histories
+        (whether the run decides, too), whether runs must agree in their first event, whether to keep best histories,
+        next_candidate (see `nfab_absence.is_there`)
     table : int64, a power of two of entries, at least twice the runs: all -1, and left so
     used : room for as many numbers as there are runs
     """
     node_row, node_label, node_before, node_other, node_youngest = nodes
     read_offsets, read = reads
-    gap_offsets, gaps, reads_run, by_start, keeps_best = apart
+    gap_offsets, gaps, reads_run, by_start, keeps_best, next_candidate = apart
     mask = table.shape[0] - 1
     n_left = np.int64(0)
     for r in range(n_runs):

@@ -72,6 +72,7 @@ class FeedArrays:
         times = Times(query, frame, threads)
         self.window_first = times.window_first()
         self.ties = times.ties() if query.has_strict_ties else np.empty(0, np.int64)
+        self._accepts = conditions.accepts
         self.can_start = self._can_start(conditions, frame.n_rows)
         # Of a time that is outside every window, its own too, nothing starts.
         self.can_start[self.window_first > np.arange(frame.n_rows)] = 0
@@ -82,6 +83,13 @@ class FeedArrays:
     def events(self) -> tuple[NDArray[Any], ...]:
         """By row: window, ties, whether a run can start."""
         return (self.window_first, self.ties, self.can_start)
+
+    @property
+    def absences_of_runs(self) -> tuple[NDArray[Any], ...] | None:
+        """The same, None if the search needs nothing of them (`kernels.nfab.search`)."""
+        _, _, begin, end = self.tests
+        ends_by_match = any(number >= 0 and begin[number] < end[number] for number in self._accepts)
+        return self.absences if ends_by_match or len(self.absences[0]) else None
 
     @property
     def absences_of_matches(self) -> tuple[NDArray[Any], ...]:
@@ -126,4 +134,4 @@ class FeedArrays:
         # What complete matches are asked decides which is the best of those that are left.
         keeps_best = query.is_non_overlapping and not plan.listed
         by_start = bool(plan.at_end) or (keeps_best and query.window is not None)
-        return (*plan.gap_tables(), reads_run, by_start, keeps_best)
+        return (*plan.gap_tables(), reads_run, by_start, keeps_best, self.absences[2])

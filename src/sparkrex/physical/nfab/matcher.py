@@ -198,7 +198,7 @@ class NfabMatcher:
             frame.offsets[begin : end + 1], goes_on, closes, np.int64(state.n_seen if goes_on else 0),
             np.int64(state.blocked if goes_on else -1), state.runs if goes_on else no_runs(),
             state.nodes if goes_on else no_nodes(), state.ends if goes_on else no_ends(), self._tables, arrays.events,
-            options, arrays.absences, arrays.reads, arrays.apart, arrays.path(), arrays.tests,
+            options, arrays.absences_of_runs, arrays.reads, arrays.apart, arrays.path(), arrays.tests,
             arrays.context.machine(), arrays.context.columns, arrays.initial, self._room(), budget,
         )
         # The latest event in the buffer is of the partition in which it failed, if it did.
