@@ -67,7 +67,6 @@ def test_a_worker_says_that_it_lacks_the_package(java: str, bare_python: Path) -
     assert "error[REX413]: Spark's workers run" in told
     assert "lacks sparkrex" in told
     assert "hint: set PYSPARK_PYTHON (or spark.pyspark.python" in told
-    # The traceback of the driver and PySpark's own frames in the worker; the message ends it.
-    worker = told[told.index("error[REX413]") :]
+    # In front of the message are frames of the driver and of PySpark, 39 lines in all on 4.3; it was 143.
     assert "ModuleNotFoundError" not in told
-    print(len(told.split("\n")), len(worker.split("\n")))
+    assert len(told[told.index("error[REX413]") :].strip().split("\n")) <= 3

@@ -48,8 +48,10 @@ def check_local_workers(spark: SparkSession) -> None:
     if context is None or context in _checked:
         return
     _checked[context] = True
-    # What was sent along (--py-files, addPyFile) is on the workers' path only once a job runs.
-    is_sent = context.getConf().get("spark.submit.pyFiles", "") or getattr(context, "_python_includes", None)
+    # What was sent along (--py-files, addPyFile) or set for workers alone is on their path only once a job runs.
+    conf = context.getConf()
+    is_sent = any(conf.get(name, "") for name in ("spark.submit.pyFiles", "spark.executorEnv.PYTHONPATH"))
+    is_sent = is_sent or bool(getattr(context, "_python_includes", None))
     if context.pythonExec == sys.executable or not context.master.startswith("local") or is_sent:
         return
     try:
