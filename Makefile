@@ -14,12 +14,12 @@ PYTEST := $(RUN) -m pytest -n 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-core test-all lint docs bench bench-peers bench-spark clean
+.PHONY: help setup demo test test-core test-all test-versions lint docs bench bench-peers bench-spark clean
 
 help:  ## Print this list
 	@echo "SparkRex: row pattern recognition. Commands:"
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1|/' | \
-		while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+		while IFS='|' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
 
 setup: $(STAMP)  ## Create .venv and install the locked dependencies and this package
 
@@ -42,8 +42,12 @@ test: $(STAMP)  ## Run every test but the slow ones
 test-core: $(STAMP)  ## Run the tests that need no JVM and no long random search, under a minute
 	$(PYTEST) -m "not slow and not spark" --ignore=tests/property --ignore=tests/spark
 
-test-all: $(STAMP)  ## Run every test, the slow ones too
+test-all: $(STAMP)  ## Run every test, the slow ones too, and a part of them on older versions of Spark
 	$(SPARK) $(PYTEST)
+	$(MAKE) test-versions
+
+test-versions: $(STAMP)  ## Run the Spark tests of `make test` on older versions, in .spark-versions; one only: VERSIONS=4.0
+	$(SPARK) $(RUN) tools/spark_versions.py $(VERSIONS)
 
 lint: $(STAMP)  ## Check style (ruff) and types (mypy strict)
 	$(RUN) -m ruff check .
@@ -63,5 +67,5 @@ bench-spark: $(STAMP)  ## Measure Spark jobs against Spark's own sort and agains
 	$(SPARK) $(RUN) -m benchmarks.spark
 
 clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) .peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers .spark-versions build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -113,7 +113,7 @@ TABLE: dict[str, Allowed] = {
     ),
     "cli/files": allow(PACKAGE, "cli", "columns/paths", packages="pyarrow"),
     "cli/profile": allow("cli", "planner/segments"),
-    "cli/session": allow("cli", "cli/files", packages="pyspark"),
+    "cli/session": allow("cli", "cli/files", "spark", packages="pyspark"),
     "cli/spark_output": allow("cli", packages="pyspark"),
 }
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from sparkrex.spark.versions import zoned_arrow_schema
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -40,3 +42,11 @@ def plan(frame: DataFrame) -> str:
     with contextlib.redirect_stdout(captured):
         frame.explain()
     return captured.getvalue()
+
+
+def arrow_rows(frame: DataFrame) -> pa.Table:
+    """The rows as a table; before Spark 4 only a private way keeps their types."""
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    batches: Any = frame._collect_as_arrow()  # type: ignore[operator]
+    return pa.Table.from_batches(batches) if batches else zoned_arrow_schema(frame.schema, "UTC").empty_table()

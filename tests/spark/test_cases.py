@@ -13,9 +13,11 @@ import pytest
 from pyspark.errors import PySparkException
 from tests.answers import differences, render_table
 from tests.golden import CASES, case_files, read
+from tests.spark.sample import arrow_rows
 
 import sparkrex as rex
 from sparkrex.errors import RexError
+from sparkrex.spark.versions import to_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,9 +75,9 @@ def test_case(path: Path, spark: SparkSession) -> None:
 def check(case: Case, spark: SparkSession) -> None:
     """Fails, with everything needed to see why, unless Spark gives the case's answer or error."""
     try:
-        tables = {name: spark.createDataFrame(table) for name, table in case.arrow_tables().items()}
+        tables = {name: to_frame(spark, table) for name, table in case.arrow_tables().items()}
         frame = rex.sql(case.query, tables, dialect=case.dialect, spark=spark, settings=dict(case.settings) or None)
-        answer = _without_zones(frame.toArrow())
+        answer = _without_zones(arrow_rows(frame))
     except RexError as error:
         if case.error is None:
             raise

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.spark.sample import arrow_rows
 
 import sparkrex as rex
+from sparkrex.spark.versions import to_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,14 +49,14 @@ def test_spark_gives_what_memory_gives(spark: SparkSession, rows: str) -> None:
     ticks = _ticks()
     query = _QUERY.format(rows=rows)
     expected = _sorted(rex.sql(query, ticks=ticks).to_pylist())
-    frame = spark.createDataFrame(ticks)
+    frame = to_frame(spark, ticks)
     assert len(expected) > 300
-    assert _sorted(rex.sql(query, ticks=frame).toArrow().to_pylist()) == expected
-    assert _sorted(rex.sql(query, ticks=frame, settings={"sort_memory": 1}).toArrow().to_pylist()) == expected
+    assert _sorted(arrow_rows(rex.sql(query, ticks=frame)).to_pylist()) == expected
+    assert _sorted(arrow_rows(rex.sql(query, ticks=frame, settings={"sort_memory": 1})).to_pylist()) == expected
 
 
 def test_one_exchange(spark: SparkSession) -> None:
-    frame = spark.createDataFrame(_ticks())
+    frame = to_frame(spark, _ticks())
     text = str(rex.explain(_QUERY.format(rows=""), ticks=frame))
     assert text.count("Exchange ") == 1
     assert "MapInArrow" in text
@@ -67,4 +69,4 @@ def test_events_as_in_memory(spark: SparkSession) -> None:
         WITHIN 200 RETURN a[1].ts AS began, count(a[]) AS n, upper(b.name) AS name"""
     expected = _sorted(rex.events(query, ticks, time="ts").to_pylist())
     assert len(expected) > 50
-    assert _sorted(rex.events(query, spark.createDataFrame(ticks), time="ts").toArrow().to_pylist()) == expected
+    assert _sorted(arrow_rows(rex.events(query, to_frame(spark, ticks), time="ts")).to_pylist()) == expected

@@ -78,14 +78,17 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
     Its time zone is that of our settings, so that a query gives one answer in memory and on Spark.
     """
     try:
-        from pyspark.logger import PySparkLogger
         from pyspark.sql import SparkSession
+
+        from sparkrex.spark.versions import error_loggers, need_version
     except ImportError as error:
         raise UsageError("--master and --remote need pyspark: pip install 'sparkrex[spark]'") from error
+    if arguments.remote:
+        need_version((4, 0), "Spark Connect")
     url = arguments.remote or arguments.master
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+    for logger in error_loggers():
         # They print every error of Spark's, with its Java stack, also those that are shown as ours.
-        PySparkLogger.getLogger(name).disabled = True
+        logger.disabled = True
     scratch = Scratch()
     builder = SparkSession.builder.appName("rex").config("spark.sql.session.timeZone", time_zone)
     builder = builder.remote(url) if arguments.remote else builder.master(url)

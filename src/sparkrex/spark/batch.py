@@ -26,6 +26,7 @@ from sparkrex.spark.lower import quoted
 from sparkrex.spark.relation import arrow_schema, lower_relation, relation_source
 from sparkrex.spark.shipping import check_local_workers
 from sparkrex.spark.streams import refuse_stream
+from sparkrex.spark.versions import need_version, to_frame
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.statement.action import query_start
 from sparkrex.statement.tokens import find_dialect, tokenize
@@ -113,6 +114,8 @@ def _around(query: ParsedQuery, host: SparkHost) -> DataFrame:
 
 def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None) -> SparkHost:
     session = find_session(spark, tables)
+    if ".connect." in type(session).__module__:
+        need_version((4, 0), "Spark Connect")
     statement = query.statement
     host = SparkHost(session, statement.source, statement.dialect, query.dialect_name)
     if statement.action is not None:
@@ -128,7 +131,7 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
         else:
             source = to_arrow(name, value)
             table = source if isinstance(source, pa.Table) else source.to_table()
-            host.frames[name] = session.createDataFrame(table)
+            host.frames[name] = to_frame(session, table)
     return host
 
 

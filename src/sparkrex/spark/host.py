@@ -19,7 +19,7 @@ from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError,
 from sparkrex.source import Source, Span
 from sparkrex.spark.from_items import UntranslatableItemError, rewrite_from_items
 from sparkrex.spark.lower import quoted
-from sparkrex.spark.versions import condition_of, query_context_logger
+from sparkrex.spark.versions import condition_of, error_loggers
 from sparkrex.statement.action import query_start
 from sparkrex.statement.tokens import tokenize
 
@@ -55,7 +55,7 @@ class SparkHost:
         Connect analyses on demand: asking for the schema makes errors appear here, not at the first action.
         """
         # PySpark logs every analysis error as a page of JSON before raising it.
-        logger = query_context_logger()
+        logger = error_loggers()[0]
         was_disabled, logger.disabled = logger.disabled, True
         try:
             frame = self._sql(text)

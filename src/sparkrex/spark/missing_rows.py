@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions
 from sqlglot import exp
 
 from sparkrex.ir.render import Leaf, render
 from sparkrex.ir.scalar import Call, ColumnAt, Expression, Literal
+from sparkrex.spark.versions import function_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ _OF_ANY = {
 _OF_ALL = {"and", "or", "coalesce", "greatest", "least"}
 # NULL if the first operand is.
 _OF_FIRST = {"between", "in", "nullif"}
-_KNOWN = {kind.key for kind in exp.ALL_FUNCTIONS} | set(functions.__all__)
+_KNOWN = {kind.key for kind in exp.ALL_FUNCTIONS} | function_names()
 
 
 def is_null_for_null(expression: Expression) -> bool:

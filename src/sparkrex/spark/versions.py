@@ -7,11 +7,35 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyspark
+from pyspark.sql import functions
 from pyspark.sql.pandas import types as pandas_types
+
+from sparkrex.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+_VERSION = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+
+
+def need_version(least: tuple[int, int], what: str) -> None:
+    """Refuse what this version of Spark lacks."""
+    if least > _VERSION:
+        wanted = ".".join(map(str, least))
+        raise UnsupportedError(
+            "REX301", f"{what} needs Spark {wanted} or later, and this is Spark {pyspark.__version__}", None, None
+        )
+
+
+def to_frame(spark: SparkSession, table: pa.Table) -> DataFrame:
+    """An Arrow table as a DataFrame with the same types; Spark 3.5 takes it row by row."""
+    if _VERSION >= (4, 0):
+        return spark.createDataFrame(table)
+    schema = pandas_types.from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+    return spark.createDataFrame([tuple(row.values()) for row in table.to_pylist()], schema)
 
 
 def zoned_arrow_schema(schema: StructType, time_zone: str) -> pa.Schema:
@@ -35,13 +59,19 @@ def _zoned(kind: pa.DataType, time_zone: str) -> pa.DataType:
     return kind
 
 
-def query_context_logger() -> logging.Logger:
-    """The logger to which PySpark 4 writes every analysis error; not a plain one, which could not log them."""
+def function_names() -> set[str]:
+    """Names of Spark's functions; 3.5 has no list of them, and some names beside."""
+    return set(getattr(functions, "__all__", dir(functions)))
+
+
+def error_loggers() -> list[logging.Logger]:
+    """The loggers to which PySpark 4 writes every analysis error; not plain ones, which could not log them."""
+    names = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
     try:
         from pyspark.logger import PySparkLogger
     except ImportError:  # 3.5 logs none
-        return logging.getLogger("SQLQueryContextLogger")
-    return PySparkLogger.getLogger("SQLQueryContextLogger")
+        return [logging.getLogger(name) for name in names]
+    return [PySparkLogger.getLogger(name) for name in names]
 
 
 def condition_of(error: PySparkException) -> str:
