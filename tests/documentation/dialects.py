@@ -34,7 +34,7 @@ TABLE = pa.table(
 )
 """Two equal rows, so that FIRST and LAST read different rows of equal values."""
 
-DIALECTS = ("spark", "trino", "snowflake", "oracle", "duckdb", "bigquery")
+DIALECTS = ("spark", "trino", "snowflake", "oracle", "duckdb", "bigquery", "flink")
 
 KEYS = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "key": pa.array([5, None, 4], pa.int64())})
 
@@ -113,6 +113,8 @@ EXPECTED: dict[str, dict[str, str]] = {
     "oracle": _COMMON | _NULLS_ARE_LARGEST | {CONCATENATION: "'a'"},
     "duckdb": _COMMON | {INTEGER_ZERO: "infinity", DOUBLE_ZERO: "infinity", SUM_OF_BIGINT: "decimal128(38, 0)"},
     "bigquery": _COMMON | _NULLS_ARE_SMALLEST,
+    # Flink's own bigint wraps, and its average of integers is an integer: see the page.
+    "flink": _COMMON | _NULLS_ARE_SMALLEST | {INTEGER_DIVISION: "3", NEGATIVE_DIVISION: "-3", DOUBLE_ZERO: "infinity"},
 }
 """What each dialect's own documentation says, but for types: those are Arrow's nearest."""
 

@@ -22,7 +22,7 @@ from sparkrex.analyze.place import Place
 from sparkrex.analyze.references import convert_column
 from sparkrex.analyze.spans import span_of_node
 from sparkrex.analyze.sqlglot_types import node_types
-from sparkrex.errors import AnalysisError
+from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.ir.scalar import Expression, Literal
 from sparkrex.languages.match_recognize.expression import row_pattern_function
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from sparkrex.analyze.scope import Scope
     from sparkrex.languages.match_recognize.syntax import ScalarText
     from sparkrex.source import Span
+
+_STREAM_TIMES = ("MATCH_ROWTIME", "MATCH_PROCTIME")
 
 
 class Converter:
@@ -58,6 +60,11 @@ class Converter:
         row_pattern_name = row_pattern_function(node)
         if row_pattern_name is not None:
             return convert_row_pattern_function(self, node, row_pattern_name, place)
+        if isinstance(node, exp.Anonymous) and self._is_stream_time(node):
+            raise UnsupportedError(
+                "REX301", f"{node.name}() is not supported: columns are no time attributes here", self.scope.source,
+                self.span(node), hint="LAST(ts), with the column of ORDER BY, is the time of the match's last row",
+            )
         match node:
             case exp.Paren():
                 return self.convert_node(node.this, place)
@@ -84,6 +91,10 @@ class Converter:
         if not place.in_relation and is_aggregate(node, self.scope):
             return convert_aggregate(self, node, place)
         return keep_nanoseconds(convert_call(self, node, place), self.scope)
+
+    def _is_stream_time(self, node: exp.Anonymous) -> bool:
+        """Whether it is a function of Flink's that gives a time attribute."""
+        return self.scope.dialect_name == "flink" and node.name.upper() in _STREAM_TIMES
 
     def span(self, node: exp.Expr) -> Span:
         """Where the node stands."""

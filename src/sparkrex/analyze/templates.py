@@ -63,8 +63,13 @@ def date_difference(scope: Scope, host: str) -> str:
 
 
 def counts_whole_units(node: exp.TimestampDiff | exp.DateDiff, scope: Scope) -> bool:
-    """Whether it is Spark's difference in a unit, which counts whole units; elsewhere boundaries are counted."""
-    return scope.dialect_name.startswith(("spark", "databricks")) and isinstance(node.args.get("unit"), exp.Var)
+    """Whether it is Spark's or Flink's difference in a unit, which counts whole units; others count boundaries."""
+    return _is_java(scope) and isinstance(node.args.get("unit"), exp.Var)
+
+
+def _is_java(scope: Scope) -> bool:
+    """Whether numbers and times are as Java has them."""
+    return scope.dialect_name.startswith(("spark", "databricks")) or scope.dialect_name == "flink"
 
 
 def whole_units(unit: str, host: str) -> str:
@@ -91,11 +96,10 @@ def modulo(scope: Scope, host: str) -> tuple[str, str]:
 
 
 def cast(word: str, kind: str, scope: Scope, *, is_to_integer: bool) -> str:
-    """Template of CAST: Spark cuts the fraction off where others, and DuckDB, round to an integer."""
-    is_spark = scope.dialect_name.startswith(("spark", "databricks"))
-    if is_to_integer and is_spark and scope.host_dialect == "duckdb":
+    """Template of CAST: Spark and Flink cut the fraction off where others, and DuckDB, round to an integer."""
+    if is_to_integer and _is_java(scope) and scope.host_dialect == "duckdb":
         return f"{word}(TRUNC({{0}}) AS {kind})"
-    if is_to_integer and not is_spark and scope.host_dialect == "spark":
+    if is_to_integer and not _is_java(scope) and scope.host_dialect == "spark":
         return f"{word}(ROUND({{0}}) AS {kind})"
     return f"{word}({{0}} AS {kind})"
 

@@ -11,6 +11,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import AnalysisError, ParseError, nearest
 from sparkrex.source import Source, Span
+from sparkrex.statement.flink import Flink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,11 +24,16 @@ def find_dialect(name: str) -> Dialect:
     try:
         return Dialect.get_or_raise(name)
     except ValueError:
-        known = [dialect.value for dialect in sqlglot.Dialects if dialect.value]
+        known = ["flink", *(dialect.value for dialect in sqlglot.Dialects if dialect.value)]
         raise AnalysisError(
             "REX217", f"unknown dialect {name!r}", None, None,
             hint=nearest(name, known) or f"one of {', '.join(sorted(known))}",
         ) from None
+
+
+def is_flink(dialect: Dialect) -> bool:
+    """Whether it is Flink's: names have a case there, and AFTER MATCH another default."""
+    return isinstance(dialect, Flink)
 
 
 def tokenize(source: Source, dialect: Dialect) -> list[Token]:

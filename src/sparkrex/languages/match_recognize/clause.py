@@ -36,7 +36,7 @@ from sparkrex.languages.match_recognize.syntax import (
     SubsetItem,
 )
 from sparkrex.source import Source, Span
-from sparkrex.statement.tokens import closing, is_quoted, span_of, word
+from sparkrex.statement.tokens import closing, is_flink, is_quoted, span_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +101,7 @@ class _ClauseParser:
             measures=self._measures(parts.get("MEASURES")),
             rows_per_match=rows,
             rows_span=rows_span,
-            skip=self._skip(parts.get("AFTER MATCH")),
+            skip=self._skip(parts.get("AFTER MATCH")) or self._default_skip(pattern_span, all_matches),
             pattern=pattern,
             pattern_span=pattern_span,
             within=self._within(parts.get("WITHIN")),
@@ -293,6 +293,10 @@ class _ClauseParser:
             hint="SKIP PAST LAST ROW, SKIP TO NEXT ROW, SKIP TO FIRST variable, SKIP TO LAST variable, "
             "SKIP TO variable",
         )
+
+    def _default_skip(self, span: Span, all_matches: Span | None) -> SkipItem | None:
+        """What AFTER MATCH is where it is left out; None is the standard's SKIP PAST LAST ROW."""
+        return SkipItem(SkipTo.NEXT_ROW, None, span) if is_flink(self.dialect) and all_matches is None else None
 
     def _all_matches(self, part: _Part | None) -> Span | None:
         if part is not None and part.tokens:

@@ -20,7 +20,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sparkrex.errors import ParseError
 from sparkrex.languages.match_recognize.syntax import ScalarText
 from sparkrex.source import Source, Span
-from sparkrex.statement.tokens import closing, word
+from sparkrex.statement.tokens import closing, is_flink, word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def parse_expression(
         Token(TokenType.SELECT, "SELECT", 1, 1, 0, 0), Token(TokenType.NUMBER, "0", 1, 1, 0, 0),
         Token(TokenType.COMMA, ",", 1, 1, 0, 0),
     ]
-    prepared = head + _prepare(list(tokens), source, in_segments)
+    prepared = head + _prepare(list(tokens), source, in_segments, keeps_case=is_flink(dialect))
     try:
         statements = dialect.parser().parse(prepared, source.text)
     except SqlglotParseError as error:
@@ -89,7 +89,7 @@ def _other_clauses(select: exp.Select) -> bool:
     return any(value for name, value in select.args.items() if name not in ("expressions", "kind", "hint"))
 
 
-def _prepare(tokens: list[Token], source: Source, in_segments: bool) -> list[Token]:
+def _prepare(tokens: list[Token], source: Source, in_segments: bool, *, keeps_case: bool) -> list[Token]:
     result: list[Token] = []
     functions = _ROW_PATTERN_FUNCTIONS | _SEGMENT_FUNCTIONS if in_segments else _ROW_PATTERN_FUNCTIONS
     # Original token indices after which a wrapper's parenthesis closes.
@@ -107,9 +107,9 @@ def _prepare(tokens: list[Token], source: Source, in_segments: bool) -> list[Tok
             end = _call_end(tokens, index + 1, source)
             closers[end] = closers.get(end, 0) + 1
         elif not follows_dot and _is_variable(tokens, index):
-            # Quoted, for sqlglot knows some words by their text; in upper case, as unquoted names are folded.
-            quoted = Token(TokenType.IDENTIFIER, token.text.upper(), token.line, token.col, token.start, token.end)
-            result.append(quoted)
+            # Quoted, for sqlglot knows some words by their text; in upper case where unquoted names are folded to it.
+            name = source.text[token.start : token.end + 1] if keeps_case else token.text.upper()
+            result.append(Token(TokenType.IDENTIFIER, name, token.line, token.col, token.start, token.end))
         else:
             result.append(token)
         result += [Token(TokenType.R_PAREN, ")", token.line, token.col, token.end, token.end)] * closers.get(index, 0)

@@ -1,4 +1,4 @@
-"""How pattern variables are spelt: unquoted names fold to upper case, quoted ones keep theirs.
+"""How pattern variables are spelt: unquoted names fold to upper case, quoted ones keep theirs; in Flink all keep it.
 
 In dialect duckdb names are case-insensitive whether quoted or not, so all spellings of a variable are one there; a
 variable that PATTERN quotes is called as it is first quoted there, so that CLASSIFIER() shows it so.
@@ -18,12 +18,13 @@ class NameRules:
     """Folding of variable names in one dialect."""
 
     quoted_fold: bool
+    keeps_case: bool = False
     spellings: tuple[str, ...] = ()
 
     def fold(self, name: str, *, is_quoted: bool) -> str:
         """The canonical name."""
         if not self.quoted_fold:
-            return name if is_quoted else name.upper()
+            return name if is_quoted or self.keeps_case else name.upper()
         return next((known for known in self.spellings if known.upper() == name.upper()), name.upper())
 
     def spelling(self, names: Iterable[str]) -> NameRules:
@@ -33,4 +34,4 @@ class NameRules:
 
 def name_rules(dialect: str) -> NameRules:
     """The rules of a dialect."""
-    return NameRules(quoted_fold=dialect == "duckdb")
+    return NameRules(quoted_fold=dialect == "duckdb", keeps_case=dialect == "flink")
