@@ -5,9 +5,10 @@ Kernels and NumPy release the GIL, so threads are enough; Numba's own threading 
 Ctrl-C is a KeyboardInterrupt of the main thread, which Python raises between two steps of its own code: not while a
 kernel runs there. So the main thread never runs a kernel that may take long. It waits, which can be interrupted, while
 other threads work; then it sets a flag, `stop`, that such kernels look at every few steps and return, and raises at
-once. What does not look at a flag takes time linear in rows and comes to its end by itself; nobody waits for it,
-because the threads are daemons. A flag costs one byte read every few steps; calls in slices would have to save and
-restore the state of every search.
+once. What goes over the mapped rows of matches, of which overlapping matches have far more than the input has rows, is
+called for some matches at a time (`spread_slices`). What does not look at a flag takes time linear in rows and comes to
+its end by itself; nobody waits for it, because the threads are daemons. A flag costs one byte read every few steps;
+calls in slices would have to save and restore the state of every search.
 
 A Spark worker gets no Ctrl-C: Spark ends the process of a task that is cancelled.
 """
@@ -19,13 +20,19 @@ import os
 from contextvars import copy_context
 from functools import partial
 from itertools import pairwise
-from threading import Thread, current_thread, main_thread
+from threading import Event, Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 Result = TypeVar("Result")
+
+SLICE = 1 << 23
+"""Rows of matches between two looks at whether anybody still waits: well under a second of any kernel's work."""
 
 LEAST = 1 << 16
 """Fewer items than this are not worth a second thread."""
@@ -55,6 +62,24 @@ def spread(
     if len(pieces) == 1 and stop is None:
         return [task(*pieces[0])]
     return _run([partial(task, *piece) for piece in pieces], len(pieces), stop)
+
+
+def spread_slices(
+    task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]], offsets: NDArray[np.int64]
+) -> None:
+    """`task` for every range, a slice of it at a time: `offsets` say where the work of every item begins."""
+    stopped = Event()
+
+    def run(begin: int, end: int) -> None:
+        while begin < end and not stopped.is_set():
+            low = begin
+            begin = max(low + 1, int(offsets[: end + 1].searchsorted(offsets[low] + SLICE, "right")) - 1)
+            task(low, begin)
+
+    if len(pieces) == 1:
+        run(*pieces[0])  # comes back to Python between slices
+    else:
+        spread(run, pieces, stopped.set)
 
 
 def in_parallel(tasks: Sequence[Callable[[], Result]], threads: int, n_items: int) -> list[Result]:

@@ -25,7 +25,7 @@ from sparkrex.physical.host_aggregation import aggregate_by_host
 from sparkrex.physical.labels import selecting
 from sparkrex.physical.list_aggregation import aggregate_lists
 from sparkrex.physical.row_projection import RowProjection
-from sparkrex.threads import spread
+from sparkrex.threads import spread_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -230,12 +230,12 @@ def _by_kernel(
     read = (matches.label_offsets, matches.labels, held.first, held.order, held.values, held.valid_bits)
     offsets, labels, first, order, values, bits = (read_only(item) for item in read)
     kernel = kernel_for(accumulate, matches.n_mapped)
-    spread(
+    spread_slices(
         lambda begin, end: kernel(
             offsets, labels, first, order, values, bits, held.bit_offset, held.takes_part, is_member, by_label, wanted,
             dtype.type(0), dtype.kind == "i", not is_final, begin, end, count, total, least, most, square, overflowed,
         ),
-        reader.pieces,
+        reader.pieces, matches.label_offsets,
     )
     results = {}
     for node in nodes:
