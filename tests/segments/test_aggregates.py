@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -182,8 +183,8 @@ def test_no_rows_at_all(name: str, offsets: list[int]) -> None:
 def test_a_scan_in_parts_is_the_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     found, given_columns, nulls, _, expected = asked("median", ([[3, 1, None, 2, 5, 4]], [0, 6]))
     start, end = all_segments([0, 6])
-    monkeypatch.setattr(calls, "_ROWS_AT_A_TIME", 7)
-    assert_values(calls.scanned(found, given_columns, nulls, start, end), expected, "scan")
+    monkeypatch.setattr(calls, "_ROWS_AT_ONCE", 7)
+    assert_values(calls.in_parts(partial(found.scan_many, given_columns, nulls), start, end), expected, "scan")
 
 
 @settings(max_examples=60, deadline=None)
