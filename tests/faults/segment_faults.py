@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
+import pyarrow as pa
 from tests.faults.faults import Fault
 
 from sparkrex import segment_engine
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from sparkrex.ir.plan import Skip
     from sparkrex.ir.scalar import Expression
     from sparkrex.physical.rows.blocks import Value
+    from sparkrex.physical.segments.series import Column
     from sparkrex.planner.segments.lengths import Lengths
     from sparkrex.planner.segments.logical import Logical
 
@@ -118,6 +120,16 @@ def _a_branch_not_taken_is_zero() -> AbstractContextManager[Any]:
         return Literal(True) if isinstance(found, Literal) and found.value is None else found
 
     return mock.patch.object(make_logical, "without_rows", zero)
+
+
+def _decimals_are_cast_to_doubles() -> AbstractContextManager[Any]:
+    """As it was: Arrow multiplies by a power of ten, which is rounded itself."""
+    correct = segment_engine.number_column
+
+    def cast(values: pa.ChunkedArray) -> Column:
+        return correct(values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values)
+
+    return mock.patch.object(segment_engine, "number_column", cast)
 
 
 def _null_holds() -> AbstractContextManager[Any]:
@@ -216,6 +228,8 @@ SEGMENT_FAULTS = (
           _probes_are_remembered_without_bindings, r"- S\d\."),
     Fault("a condition on a branch not taken holds", _a_branch_not_taken_is_zero, r"\|(?s:.*)- S\d\."),
     Fault("a NULL condition of a segment holds", _null_holds),
+    Fault("decimals are read through a cast that is not the nearest double",
+          _decimals_are_cast_to_doubles, r"\b[dw]\)"),
     Fault("one iteration too few", _one_round_too_few, r"\{1,2\}|\{2\}"),
     Fault("an iteration of one row does not count", _an_iteration_must_advance, r"\)[+{*]"),
     Fault("the first iteration is seen from outside, not the last",

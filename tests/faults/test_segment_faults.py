@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.faults.faults import Fault
 
 SEED = 20230618
-MOST_EXAMPLES = 1500
+MOST_EXAMPLES = 6000
 
 
 # Some operators are the optimizer's choice only.

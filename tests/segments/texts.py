@@ -121,7 +121,7 @@ def _of_segment(draw: st.DrawFn, name: str, others: Sequence[str]) -> str:
         f"mann_kendall_test({column})", f"median({column})", f"avg({column} * 2 - {name}.t)",
         f"sqrt(abs(sum({column})))",
     ]
-    if draw(st.booleans()):
+    if draw(st.sampled_from([True, False, False, False])):
         return draw(_of_decimals(name, others))
     subjects += [f"avg({column}) - {other}.{column}" for other in others] * 4
     one = f"{draw(st.sampled_from(subjects))} {operator} {threshold}"
@@ -143,7 +143,7 @@ def _of_decimals(draw: st.DrawFn, name: str, others: Sequence[str]) -> str:
         f"last({column}) - first({name}.{column})", f"max({column}) - min({column})", f"sum({column}) - last({column})",
         f"avg({column})" if column == "d" else f"sum({column})",
     ]
-    subjects += [f"sum({column}) - {other}.{column}" for other in others]
+    subjects += [f"sum({column}) - {other}.{column}" for other in others] * 3
     compared = [threshold, threshold, f"last({column})", f"first({column}) + {threshold}"]
     return f"{draw(st.sampled_from(subjects))} {operator} {draw(st.sampled_from(compared))}"
 
