@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -184,7 +183,14 @@ def test_a_scan_in_parts_is_the_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     found, given_columns, nulls, _, expected = asked("median", ([[3, 1, None, 2, 5, 4]], [0, 6]))
     start, end = all_segments([0, 6])
     monkeypatch.setattr(calls, "_ROWS_AT_ONCE", 7)
-    assert_values(calls.in_parts(partial(found.scan_many, given_columns, nulls), start, end), expected, "scan")
+    parts: list[int] = []
+
+    def scan(start: Any, end: Any) -> Any:
+        parts.append(len(start))
+        return found.scan_many(given_columns, nulls, start, end)
+
+    assert_values(calls.in_parts(scan, start, end), expected, "scan")
+    assert len(parts) > 1 and sum(parts) == len(start)
 
 
 @settings(max_examples=60, deadline=None)
