@@ -51,31 +51,56 @@ from sparkrex.kernels.nfab_codes import (
     TOO_MANY_RUNS,
     UNDECIDED,
 )
-from sparkrex.kernels.nfab_matches import UNION, grown, keep_best, replay, select, write_all
+from sparkrex.kernels.nfab_matches import (
+    EVENT_BYTES,
+    MATCH_BYTES,
+    UNION,
+    grown,
+    keep_best,
+    lengthened,
+    select,
+    write_all,
+)
 from sparkrex.kernels.nfab_merge import merge
-from sparkrex.kernels.path import MAPPED
 
 # Where `advance` is.
 ROW, N_RUNS, SIDE, N_NODES, N_ENDS, N_FREE, N_RECORDS, WHERE = range(8)
 
-_NODE_BYTES, _RUN_BYTES = 34, 80
+# What one of each takes: a run on both sides and its place in `used`; a node, an end, an end that is undecided.
+_RUN_BYTES, _NODE_BYTES, _END_BYTES, _UNDECIDED_BYTES = 16 * N_FIELDS + 8, 34, 25, 24
 _MOST_ENDS = 1 << 16
 
 
 @allocating
 def deepened(table, n_rows):
-    """The two-dimensional array with room for `n_rows` rows and more."""
-    larger = np.empty((max(2 * table.shape[0], n_rows), table.shape[1]), table.dtype)
+    """The two-dimensional array with room for `n_rows` rows."""
+    larger = np.empty((n_rows, table.shape[1]), table.dtype)
     copy_table(table, larger)
     return larger
 
 
 @allocating
-def _widened(runs, n_runs):
-    larger = np.empty((2, N_FIELDS, max(2 * runs.shape[2], n_runs)), np.int64)
-    for side in range(2):
-        copy_table(runs[side], larger[side])
+def _widened(runs, side, n_runs, length):
+    """The runs with room for so many. Only those that wait are copied: the other side is written anew at every row."""
+    larger = np.empty((2, N_FIELDS, length), np.int64)
+    for f in range(N_FIELDS):
+        copy_values(runs[side, f], 0, n_runs, larger[side, f], 0)
     return larger
+
+
+@shared
+def _taken_by_others(taken, own):
+    total = np.int64(0)
+    for one in range(taken.shape[0]):
+        if one != own:
+            total += taken[one]
+    return total
+
+
+@shared
+def _room(length, needed, spare, size):
+    """How long to make an array that is too short: twice as long, if what is spare allows that."""
+    return max(needed, min(2 * length, needed + spare // size))
 
 
 @njit(cache=True, nogil=True)
@@ -341,8 +366,8 @@ def advance(at, low, high, is_open, blocked, runs, nodes, ends, free, table, use
 
 
 @njit(cache=True, nogil=True)
-def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiting, automaton, events, options,
-           absences, reads, apart, path, tests, machine, columns, initial, output, budget):
+def search(offsets, goes_on, closes, first_row, blocked, live, records, live_nodes, waiting, automaton, events, options,
+           memory, absences, reads, apart, path, tests, machine, columns, initial, output, budget):
     """All matches of a range of partitions.
 
     Parameters
@@ -351,20 +376,23 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
     goes_on, first_row : whether the first partition was begun before, and its first row not seen yet
     closes : whether the last partition ends with its last row
     blocked : with ties, the last row of the last match of the first partition, if only the first is kept; else -1
-    live : state, node, start and last row of the runs of the first partition, int64; live_nodes : its buffer
+    live : state, node, start, last row and first label of the runs of the first partition, int64; live_nodes : its
+        buffer
+    records : int64 and float64, that of a run without events and those of `live` (see `nfab_matches.revive`)
     waiting : node, first and last row of the ends of the first partition that are undecided still
     automaton : edge_offsets (by state), edge_target, edge_condition, edge_is_take, state_has_take, state_variable,
         accept_condition (by state, -2: a match cannot end there)
     events : window_first (by row: the first row that a match which ends here may have), ties (see `verdict`), can_start
         uint8 (whether a row can start a run)
     options : strategy, whether to merge, to construct matches, to keep only the first of overlapping ones, to keep the
-        buffer and the ends of all rows, to list undecided matches too instead of keeping their ends, and the most bytes
-        to use
+        buffer and the ends of all rows, and to list undecided matches too instead of keeping their ends
+    memory : the bytes that each of the searches at the same time has, which number this one is, and the most that they
+        may have together
     absences : see `nfab_absence.is_there`; None if nothing is negated and no condition to end reads the match, and then
         all that is for those is not even compiled
     reads, apart : see `nfab_merge.merge`
     path, tests, machine, columns : see kernels.path, nfab_absence.holds_for, kernels.machine
-    initial : the record of a run without events, int64 and float64
+    initial : the first of `records`
     output : see `write_all`; empty, with room for some
     budget : see `nfab_codes`
 
@@ -375,7 +403,8 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
     the last match's last row, statistics
     """
     edge_offsets = automaton[0]
-    strategy, merges, constructs, only_first, keeps_buffer, lists_open, most_bytes = options
+    strategy, merges, constructs, only_first, keeps_buffer, lists_open = options
+    taken, own, most_bytes = memory
     n_ints, n_floats = initial[0].shape[0], initial[1].shape[0]
     statistics = np.zeros(N_STATISTICS, np.int64)
     most_edges = np.int64(1)
@@ -386,10 +415,8 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
     runs = np.zeros((2, N_FIELDS, max(np.int64(64), n_live)), np.int64)
     used = np.empty(runs.shape[2], np.int64)
     table = np.full(256, -1, np.int64)
-    record_ints = np.empty((max(np.int64(64), 2 * n_live), n_ints), np.int64)
-    record_floats = np.empty((record_ints.shape[0], n_floats), np.float64)
-    copy_values(initial[0], 0, n_ints, record_ints[0], 0)
-    copy_values(initial[1], 0, n_floats, record_floats[0], 0)
+    record_ints = deepened(records[0], max(np.int64(64), 2 * n_live))
+    record_floats = deepened(records[1], record_ints.shape[0])
     float_bits = record_floats.view(np.int64)
     column_bits = columns[3].view(np.int64)
     # Without records every run that ends still writes a place; it is never read.
@@ -402,6 +429,8 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
     n_undecided = waiting[0].shape[0]
     no_labels = np.empty(0, np.int16)
     inner_options = (strategy, merges, only_first)
+    record_bytes = 8 * (n_ints + n_floats + 1)  # and a place among those that are free
+    match_bytes = np.int64(0)
     status = DONE
     where = np.int64(0)
     at = np.zeros(8, np.int64)
@@ -422,13 +451,10 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
             for r in range(n_live):
                 runs[0, STATE, r], runs[0, NODE, r] = live[0][r], live[1][r]
                 runs[0, START, r], runs[0, LAST, r] = live[2][r], live[3][r]
+                runs[0, RECORD, r], runs[0, LABEL, r] = np.int64(0), live[4][r]
                 if n_ints + n_floats > 0:
                     runs[0, RECORD, r] = at[N_RECORDS]
                     at[N_RECORDS] += 1
-                mapped, runs[0, LABEL, r] = replay(live[1][r], runs[0, RECORD, r], nodes, path, columns, record_ints,
-                                                   record_floats)
-                if mapped != MAPPED:
-                    status, where = OVERFLOW, live[2][r]
         else:
             blocked = np.int64(-1)
             if not keeps_buffer:
@@ -449,9 +475,13 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
                 n_undecided = _set_aside(ends, at, nodes[4], undecided, n_undecided)
             if not keeps_buffer and at[N_ENDS] > 0:
                 if constructs:
+                    most_of_matches = most_bytes - _taken_by_others(taken, own) - (taken[own] - match_bytes)
                     output, status, where = write_all(ends, at[N_ENDS], is_open, low, high, nodes, output, absences,
-                                                      events[1], path, tests, machine, columns, initial, most_bytes,
-                                                      budget)
+                                                      events[1], path, tests, machine, columns, initial,
+                                                      most_of_matches, budget)
+                    taken[own] -= match_bytes
+                    match_bytes = output[4][0] * MATCH_BYTES + output[4][1] * EVENT_BYTES
+                    taken[own] += match_bytes
                     if status == 0:
                         status = DONE
                     elif status > 0:
@@ -473,43 +503,59 @@ def search(offsets, goes_on, closes, first_row, blocked, live, live_nodes, waiti
             n_runs, side, n_nodes = at[N_RUNS], at[SIDE], at[N_NODES]
             most_new = n_runs * (most_edges + 1) + most_edges
             typical = runs[side, STATE, n_runs // 2] if n_runs > 0 else np.int64(0)
+            if not keeps_buffer and n_nodes + 2 * most_new > nodes[0].shape[0] and (
+                n_nodes > 2 * n_kept_nodes + (1 << 16)
+            ):
+                n_nodes = compact(runs[side, NODE], n_runs, undecided[0], n_undecided, nodes, n_nodes,
+                                  events[0][max(low, at[ROW] - 1)])
+                at[N_NODES] = n_nodes
+                n_kept_nodes = n_nodes
+            # All arrays are counted as if full; of what was never written a page takes no memory.
+            n_table = table.shape[0]
+            while n_table < 2 * most_new:
+                n_table *= 2
+            n_all_records = max(record_ints.shape[0], at[N_RECORDS] + most_new) if n_ints + n_floats > 0 else 0
+            n_all_nodes = max(nodes[0].shape[0], n_nodes + 2 * most_new)
+            n_all_ends = max(ends[0].shape[0], at[N_ENDS] + most_new)
+            run_bytes = max(runs.shape[2], most_new) * _RUN_BYTES + 8 * n_table + n_all_records * record_bytes
+            node_bytes = n_all_nodes * _NODE_BYTES
+            own_bytes = run_bytes + node_bytes + n_all_ends * _END_BYTES + n_undecided * _UNDECIDED_BYTES
+            own_bytes += match_bytes
+            spare = most_bytes - _taken_by_others(taken, own) - own_bytes
+            if spare < 0:
+                status, where = TOO_MANY_RUNS if run_bytes > node_bytes else TOO_MANY_NODES, typical
+                break
             if most_new > runs.shape[2]:
-                if most_new * (_RUN_BYTES + 8 * (n_ints + n_floats)) > most_bytes:
-                    status, where = TOO_MANY_RUNS, typical
-                    break
-                runs = _widened(runs, most_new)
+                runs = _widened(runs, side, n_runs, _room(runs.shape[2], most_new, spare // 4, _RUN_BYTES))
                 used = np.empty(runs.shape[2], np.int64)
-            if 2 * most_new > table.shape[0]:
-                size = table.shape[0]
-                while size < 2 * most_new:
-                    size *= 2
-                table = np.full(size, -1, np.int64)
-            if at[N_RECORDS] + most_new > record_ints.shape[0]:
-                record_ints = deepened(record_ints, at[N_RECORDS] + most_new)
-                record_floats = deepened(record_floats, at[N_RECORDS] + most_new)
+            if n_table > table.shape[0]:
+                table = np.full(n_table, -1, np.int64)
+            if n_all_records > record_ints.shape[0]:
+                n_room = _room(record_ints.shape[0], n_all_records, spare // 4, record_bytes)
+                record_ints = deepened(record_ints, n_room)
+                record_floats = deepened(record_floats, n_room)
                 float_bits = record_floats.view(np.int64)
-                free = grown(free, record_ints.shape[0] + 1)
-            if n_nodes + 2 * most_new > nodes[0].shape[0]:
-                if not keeps_buffer and n_nodes > 2 * n_kept_nodes + (1 << 16):
-                    n_nodes = compact(runs[side, NODE], n_runs, undecided[0], n_undecided, nodes, n_nodes,
-                                      events[0][max(low, at[ROW] - 1)])
-                    at[N_NODES] = n_nodes
-                    n_kept_nodes = n_nodes
-                n_room = n_nodes + 2 * most_new
-                if n_room * _NODE_BYTES > most_bytes:
-                    status, where = TOO_MANY_NODES, typical
-                    break
-                nodes = (grown(nodes[0], n_room), grown(nodes[1], n_room), grown(nodes[2], n_room),
-                         grown(nodes[3], n_room), grown(nodes[4], n_room))
-            n_room = at[N_ENDS] + most_new
+                free = lengthened(free, n_room + 1)
+            if n_all_nodes > nodes[0].shape[0]:
+                # One after the other: then only one of them is there twice.
+                n_room = _room(nodes[0].shape[0], n_all_nodes, spare // 4, _NODE_BYTES)
+                nodes = (lengthened(nodes[0], n_room), nodes[1], nodes[2], nodes[3], nodes[4])
+                nodes = (nodes[0], lengthened(nodes[1], n_room), nodes[2], nodes[3], nodes[4])
+                nodes = (nodes[0], nodes[1], lengthened(nodes[2], n_room), nodes[3], nodes[4])
+                nodes = (nodes[0], nodes[1], nodes[2], lengthened(nodes[3], n_room), nodes[4])
+                nodes = (nodes[0], nodes[1], nodes[2], nodes[3], lengthened(nodes[4], n_room))
+            # The fewer ends have room, the more often matches are written out in between.
+            n_room = _room(ends[0].shape[0], n_all_ends, spare // 4, _END_BYTES)
             if not keeps_buffer:
-                n_room = max(n_room, min(2 * ends[0].shape[0], np.int64(_MOST_ENDS)))
+                n_room = max(n_all_ends, min(n_room, np.int64(_MOST_ENDS)))
             if n_room > ends[0].shape[0]:
                 # Where no end is judged, none is written to be open.
-                ends = (grown(ends[0], n_room), grown(ends[1], n_room), grown(ends[2], n_room),
-                        np.zeros(max(2 * ends[0].shape[0], n_room), np.uint8))
+                ends = (lengthened(ends[0], n_room), lengthened(ends[1], n_room), lengthened(ends[2], n_room),
+                        np.zeros(n_room, np.uint8))
+            taken[own] = own_bytes
         if status != DONE:
             break
+    taken[own] = match_bytes
     n_runs = np.int64(0) if closes or n_partitions == 0 else at[N_RUNS]
     n_nodes = at[N_NODES]
     left = np.empty((N_FIELDS, n_runs), np.int64)

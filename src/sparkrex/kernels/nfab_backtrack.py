@@ -114,8 +114,9 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
                     run_state, run_node = grown(run_state, own + 2 + n_edges), grown(run_node, own + 2 + n_edges)
                     run_last, run_next = grown(run_last, own + 2 + n_edges), grown(run_next, own + 2 + n_edges)
                 if own + 4 + n_edges > record_ints.shape[0]:
-                    record_ints = deepened(record_ints, own + 4 + n_edges)
-                    record_floats = deepened(record_floats, own + 4 + n_edges)
+                    n_room = max(2 * record_ints.shape[0], own + 4 + n_edges)
+                    record_ints = deepened(record_ints, n_room)
+                    record_floats = deepened(record_floats, n_room)
                 if n_nodes + n_edges > node_row.shape[0]:
                     n_room = n_nodes + n_edges
                     node_row, node_label = grown(node_row, n_room), grown(node_label, n_room)

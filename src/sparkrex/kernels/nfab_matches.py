@@ -18,7 +18,7 @@ from sparkrex.kernels.nfab_codes import GIVEN_UP, KEPT, MOST_STEPS, REFUSED, STE
 from sparkrex.kernels.path import MAPPED, OVERFLOW, extend
 
 UNION = -1  # the label of a union node
-_EVENT_BYTES = 10
+EVENT_BYTES, MATCH_BYTES = 10, 9
 
 
 @allocating
@@ -26,7 +26,13 @@ def grown(array, length):
     """The array with room for `length` entries and more."""
     if array.shape[0] >= length:
         return array
-    larger = np.empty(max(2 * array.shape[0], length), array.dtype)
+    return lengthened(array, max(2 * array.shape[0], length))
+
+
+@allocating
+def lengthened(array, length):
+    """The array with room for so many entries."""
+    larger = np.empty(length, array.dtype)
     copy_values(array, 0, array.shape[0], larger, 0)
     return larger
 
@@ -70,7 +76,7 @@ def replay_rows(rows, labels, n_events, record, path, columns, record_ints, reco
 
 @shared
 def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absences, ties, path, tests, machine, columns,
-           record_ints, record_floats, no_labels, budget):
+           record_ints, record_floats, no_labels, most_bytes, budget):
     """Write matches until all ends are done (0), room is short (1), or a test ends it (negative, see `status_of`).
 
     The walk goes on where it stopped: `cursor` holds the end it is at, the depth of its stack, and the node and depth
@@ -114,6 +120,7 @@ def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absenc
                 depth += 1
                 if node_before[at] < 0 and (
                     counts[1] + depth > match_rows.shape[0] or counts[0] + 2 > match_offsets.shape[0]
+                    or counts[1] * EVENT_BYTES + counts[0] * MATCH_BYTES > most_bytes
                 ):
                     depth -= 1
                     result = 1
@@ -168,6 +175,7 @@ def write_all(ends, n_ends, is_open, low, high, nodes, output, absences, ties, p
     nodes : node_row int64, node_label int16, node_before int64, node_other int64, node_youngest int64
     output : match_rows int64, match_labels int16, match_offsets int64, match_is_open uint8, and counts int64 (matches,
         events)
+    most_bytes : what the matches may take
     """
     record_ints = np.empty((2, initial[0].shape[0]), np.int64)
     record_floats = np.empty((2, initial[1].shape[0]), np.float64)
@@ -180,11 +188,11 @@ def write_all(ends, n_ends, is_open, low, high, nodes, output, absences, ties, p
     bounds = (np.int64(0), low, high)
     while True:
         result = _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absences, ties, path, tests,
-                        machine, columns, record_ints, record_floats, no_labels, budget)
+                        machine, columns, record_ints, record_floats, no_labels, most_bytes, budget)
         if result <= 0:
             row = ends[1][min(cursor[0], n_ends - 1)]
             return output, result, row
-        if output[4][1] * _EVENT_BYTES > most_bytes:
+        if output[4][1] * EVENT_BYTES + output[4][0] * MATCH_BYTES > most_bytes:
             return output, result, np.int64(0)
         n_path, n_stack = buffers[0].shape[0], buffers[2].shape[0]
         if cursor[3] >= n_path:
@@ -259,6 +267,19 @@ def replay(node, record, nodes, path, columns, record_ints, record_floats):
         at = node_before[at]
     mapped = replay_rows(path_rows, path_labels, depth, record, path, columns, record_ints, record_floats)
     return mapped, np.int64(path_labels[depth - 1])
+
+
+@njit(cache=True, nogil=True)
+def revive(run_node, nodes, path, columns, record_ints, record_floats, run_label):
+    """Write the record and the first label of all runs that wait; -1, or a run of which a sum overflows.
+
+    Record 0 is that of no events, record r + 1 that of run r.
+    """
+    for r in range(run_node.shape[0]):
+        mapped, run_label[r] = replay(run_node[r], r + 1, nodes, path, columns, record_ints, record_floats)
+        if mapped != MAPPED:
+            return r
+    return -1
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,7 @@ from sparkrex.kernels import nfab as kernel
 from sparkrex.kernels import nfab_backtrack
 from sparkrex.kernels import nfab_codes as codes
 from sparkrex.kernels.nfab_absence import status_of
-from sparkrex.kernels.nfab_matches import recheck, recheck_ends, write_all
+from sparkrex.kernels.nfab_matches import recheck, recheck_ends, revive, write_all
 from sparkrex.physical.contract import Columns
 from sparkrex.physical.nfab.absences import plan_absences
 from sparkrex.physical.nfab.automaton import compile_automaton
@@ -122,11 +122,13 @@ class NfabMatcher:
         )
         pieces = partition_ranges(frame, self.settings.thread_count(), LEAST_ROWS) or [(0, 0)]
         is_backtrack = self.settings.event_algorithm == "backtrack"
+        taken = np.zeros(len(pieces), np.int64)  # what they may take, they may take together
 
         def task(begin: int, end: int, budget: NDArray[np.int64]) -> tuple[_Found, NDArray[np.int64]]:
             if is_backtrack:
                 return self._backtrack(arrays, frame, begin, end, budget)
-            return self._search(state, arrays, frame, begin, end, budget, closes=closes)
+            memory = (taken, np.int64(pieces.index((begin, end))), np.int64(self.settings.event_memory))
+            return self._search(state, arrays, frame, begin, end, memory, budget, closes=closes)
 
         earlier = self._decide_ends(state, arrays, frame, closes=closes)
         results = run_until_interrupted(task, pieces, self._budget)
@@ -163,7 +165,8 @@ class NfabMatcher:
         )
 
         def task(begin: int, end: int, budget: NDArray[np.int64]) -> tuple[Any, ...]:
-            return self._run(NfabState(), arrays, columns, begin, end, budget, closes=True, keeps_buffer=True)
+            memory = (np.zeros(1, np.int64), np.int64(0), np.int64(self.settings.event_memory))
+            return self._run(NfabState(), arrays, columns, begin, end, memory, budget, closes=True, keeps_buffer=True)
 
         (outcome,) = run_until_interrupted(task, [(0, len(columns.offsets) - 1)], self._budget)
         end_node, _, end_first, n_ends = outcome[3]
@@ -174,36 +177,52 @@ class NfabMatcher:
     # -- searching -----------------------------------------------------------------------------------------------
 
     def _search(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, budget: NDArray[np.int64], *,
-        closes: bool,
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, memory: tuple[Any, ...],
+        budget: NDArray[np.int64], *, closes: bool,
     ) -> tuple[_Found, NDArray[np.int64]]:
         is_last = end == len(frame.offsets) - 1
-        outcome = self._run(state, arrays, frame, begin, end, budget, closes=closes or not is_last, keeps_buffer=False)
+        outcome = self._run(
+            state, arrays, frame, begin, end, memory, budget, closes=closes or not is_last, keeps_buffer=False
+        )
         _, _, output, _, runs, nodes, ends, blocked, statistics = outcome
         matches, is_open = _matches(output)
         return _Found(matches, is_open, runs, nodes, ends, int(blocked)), statistics
 
     def _run(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, budget: NDArray[np.int64], *,
-        closes: bool, keeps_buffer: bool,
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, memory: tuple[Any, ...],
+        budget: NDArray[np.int64], *, closes: bool, keeps_buffer: bool,
     ) -> tuple[Any, ...]:
         goes_on = begin == 0 and state.held is not None
         settings = self.settings
         options = (
             np.int64(_STRATEGIES[self.query.strategy]), settings.event_algorithm == "merging",
             self.constructs and not keeps_buffer, self._prunes, keeps_buffer, self.query.is_non_overlapping,
-            np.int64(settings.event_memory),
         )
+        waiting = state if goes_on else NfabState()
         outcome: tuple[Any, ...] = kernel.search(
-            frame.offsets[begin : end + 1], goes_on, closes, np.int64(state.n_seen if goes_on else 0),
-            np.int64(state.blocked if goes_on else -1), state.runs if goes_on else no_runs(),
-            state.nodes if goes_on else no_nodes(), state.ends if goes_on else no_ends(), self._tables, arrays.events,
-            options, arrays.absences_of_runs, arrays.reads, arrays.apart, arrays.path(), arrays.tests,
+            frame.offsets[begin : end + 1], goes_on, closes, np.int64(waiting.n_seen), np.int64(waiting.blocked),
+            *self._revived(waiting, arrays, frame), waiting.nodes, waiting.ends, self._tables, arrays.events,
+            options, memory, arrays.absences_of_runs, arrays.reads, arrays.apart, arrays.path(), arrays.tests,
             arrays.context.machine(), arrays.context.columns, arrays.initial, self._room(), budget,
         )
         # The latest event in the buffer is of the partition in which it failed, if it did.
         self._check(outcome[0], int(outcome[1]), frame, outcome[5][0])
         return outcome
+
+    def _revived(
+        self, state: NfabState, arrays: FeedArrays, frame: Columns
+    ) -> tuple[tuple[NDArray[np.int64], ...], tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """The runs that wait, with the labels of their first events, and their records, which are of this frame."""
+        n_runs = len(state.runs[0])
+        ints, floats = (np.repeat(initial[np.newaxis], n_runs + 1, axis=0) for initial in arrays.initial)
+        labels = np.zeros(n_runs, np.int64)
+        if n_runs:
+            failed = revive(
+                state.runs[1], state.nodes, arrays.path(), arrays.context.columns, ints, floats, labels
+            )
+            if failed >= 0:
+                self._check(codes.OVERFLOW, int(state.runs[2][failed]), frame)
+        return (*state.runs, labels), (ints, floats)
 
     def _backtrack(
         self, arrays: FeedArrays, frame: Columns, begin: int, end: int, budget: NDArray[np.int64]
