@@ -70,6 +70,7 @@ def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark
         .config("spark.default.parallelism", "2")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.ansi.enabled", "true")  # as Spark 4 has it; the cases are written for that
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .config("spark.local.dir", str(folder / "local"))
         .getOrCreate()

@@ -34,8 +34,15 @@ def to_frame(spark: SparkSession, table: pa.Table) -> DataFrame:
     """An Arrow table as a DataFrame with the same types; Spark 3.5 takes it row by row."""
     if _VERSION >= (4, 0):
         return spark.createDataFrame(table)
-    schema = pandas_types.from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
-    return spark.createDataFrame([tuple(row.values()) for row in table.to_pylist()], schema)
+    exact = pandas_types.from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+    columns = [column.to_pylist(maps_as_pydicts="strict") for column in table.columns]
+    frame = spark.createDataFrame(list(zip(*columns, strict=True)), exact)
+    # Times without a zone are the session's, as later versions have it; in rows they would be those of this process.
+    is_ntz = spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
+    wanted = pandas_types.from_arrow_schema(table.schema, prefer_timestamp_ntz=is_ntz)
+    if wanted == exact:
+        return frame
+    return frame.select(*[functions.col(f"`{field.name.replace('`', '``')}`").cast(field.dataType) for field in wanted])
 
 
 def zoned_arrow_schema(schema: StructType, time_zone: str) -> pa.Schema:
