@@ -21,13 +21,10 @@ from contextvars import copy_context
 from functools import partial
 from itertools import pairwise
 from threading import Event, Thread, current_thread, main_thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 Result = TypeVar("Result")
 
@@ -64,10 +61,8 @@ def spread(
     return _run([partial(task, *piece) for piece in pieces], len(pieces), stop)
 
 
-def spread_slices(
-    task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]], offsets: NDArray[np.int64]
-) -> None:
-    """`task` for every range, a slice of it at a time: `offsets` say where the work of every item begins."""
+def spread_slices(task: Callable[[int, int], None], pieces: Sequence[tuple[int, int]], offsets: Any) -> None:
+    """`task` for every range, a slice of it at a time: `offsets`, an array, say where each item's work begins."""
     stopped = Event()
 
     def run(begin: int, end: int) -> None:
