@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-SLICE = 1 << 23
+SLICE = 1 << 21
 """Rows of matches between two looks at whether anybody still waits: well under a second of any kernel's work."""
 
 LEAST = 1 << 16
