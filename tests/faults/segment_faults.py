@@ -16,6 +16,7 @@ from sparkrex.ir.plan import SkipTo
 from sparkrex.ir.scalar import Literal
 from sparkrex.kernels.segments import value_window
 from sparkrex.physical.segments import build, conditions, joins, series, skip, unary
+from sparkrex.physical.segments.arguments import number_column
 from sparkrex.physical.segments.arrays import kept, taken
 from sparkrex.physical.segments.contract import Segments, Spaces
 from sparkrex.physical.segments.leaves import candidates_of
@@ -124,10 +125,8 @@ def _a_branch_not_taken_is_zero() -> AbstractContextManager[Any]:
 
 def _decimals_are_cast_to_doubles() -> AbstractContextManager[Any]:
     """As it was: Arrow multiplies by a power of ten, which is rounded itself."""
-    correct = segment_engine.number_column
-
     def cast(values: pa.ChunkedArray) -> Column:
-        return correct(values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values)
+        return number_column(values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values)
 
     return mock.patch.object(segment_engine, "number_column", cast)
 

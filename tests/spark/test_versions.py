@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql.pandas import types as pandas_types
 from pyspark.sql.types import (
     ArrayType,
     DecimalType,
@@ -54,14 +55,14 @@ def test_zones_are_set_where_pyspark_cannot(monkeypatch: pytest.MonkeyPatch) -> 
         StructField("m", MapType(StringType(), TimestampType())), StructField("d", DecimalType(10, 2)),
     ])
     schema = StructType([*parts.fields, StructField("s", parts, nullable=False)])
-    convert: Any = versions.pandas_types.to_arrow_schema
+    convert: Any = pandas_types.to_arrow_schema
     expected = versions.zoned_arrow_schema(schema, "Europe/Vienna")
     assert expected.field("a").type == pa.timestamp("us", "Europe/Vienna")
 
     def of_an_older_version(schema: StructType) -> pa.Schema:
         return convert(schema, timezone="UTC")
 
-    monkeypatch.setattr(versions.pandas_types, "to_arrow_schema", of_an_older_version)
+    monkeypatch.setattr(pandas_types, "to_arrow_schema", of_an_older_version)
     assert versions.zoned_arrow_schema(schema, "Europe/Vienna") == expected
 
 

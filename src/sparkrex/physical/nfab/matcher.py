@@ -214,7 +214,9 @@ class NfabMatcher:
     ) -> tuple[tuple[NDArray[np.int64], ...], tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """The runs that wait, with the labels of their first events, and their records, which are of this frame."""
         n_runs = len(state.runs[0])
-        ints, floats = (np.repeat(initial[np.newaxis], n_runs + 1, axis=0) for initial in arrays.initial)
+        ints, floats = arrays.initial
+        ints = np.repeat(ints[np.newaxis], n_runs + 1, axis=0)
+        floats = np.repeat(floats[np.newaxis], n_runs + 1, axis=0)
         labels = np.zeros(n_runs, np.int64)
         if n_runs:
             failed = revive(
