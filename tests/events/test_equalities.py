@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from sparkrex.hosts.duckdb import RelationEvaluator
 
-N_EXAMPLES = int(os.environ.get("REX_EVENT_EXAMPLES", "1200"))
+N_EXAMPLES = int(os.environ.get("REX_EVENT_EXAMPLES", "400"))
 SEED = int(os.environ.get("REX_SEED", "20080612"))
 N_SHARES = 2
 
@@ -250,7 +250,8 @@ def test_partitioned_equals_oracle(
         answer = returned_matches(asked, rows, evaluator=evaluator, settings=settings)
         told = f"seed {SEED + number}, {settings}, {found}\n{example}"
         assert sorted(answer) == sorted(expected), told
-        if found.keys and asked.strategy in (Strategy.ANY, Strategy.NEXT):
+        # With strict ties there is no partition in memory, and matches of one last event come as chunks decide them.
+        if found.keys and not asked.has_strict_ties and asked.strategy in (Strategy.ANY, Strategy.NEXT):
             assert answer == whole, told
         counts["asked"] += 1
         if found.keys:

@@ -53,8 +53,9 @@ def _row_windows_lose_an_edge() -> AbstractContextManager[Any]:
 
 
 def _column_windows_are_exclusive() -> AbstractContextManager[Any]:
-    def narrowed(offsets: Any, values: Any, low: Any, high: Any, *rest: Any) -> None:
-        value_window(offsets, values, low, values.dtype.type(high - 1), *rest)
+    def narrowed(offsets: Any, values: Any, low: Any, high: Any, has_high: bool, *rest: Any) -> None:
+        narrower = high - 1 if has_high and high > 0 else high
+        value_window(offsets, values, low, values.dtype.type(narrower), has_high, *rest)
 
     return mock.patch.object(series, "value_window", narrowed)
 

@@ -46,7 +46,7 @@ def same(found: Any, expected: Any) -> bool:
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(clauses(), tables(), st.sampled_from(["optimizer", *PLANNERS]))
+@given(st.one_of(clauses(), clauses(decimals=True)), tables(decimals=True), st.sampled_from(["optimizer", *PLANNERS]))
 def test_a_text_gives_what_the_oracle_says(clause: str, data: list[dict[str, Any]], planner: str) -> None:
     found = rows(clause, pa.Table.from_pylist(data, schema=DRAWN), planner=planner)
     expected = evaluate(analyzed(clause, columns=TYPES), data)

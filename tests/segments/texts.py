@@ -68,8 +68,8 @@ class _Text:
 
 
 @st.composite
-def clauses(draw: st.DrawFn, *, depth: int = 2, n_leaves: int = 4) -> str:
-    """The text between MATCH_RECOGNIZE's parentheses."""
+def clauses(draw: st.DrawFn, *, depth: int = 2, n_leaves: int = 4, decimals: bool = False) -> str:
+    """The text between MATCH_RECOGNIZE's parentheses. With `decimals`, half of the conditions read such columns."""
     text = _Text(draw, n_leaves)
     pattern = text.pattern(depth)
     if not text.segments and "W" not in pattern:
@@ -78,7 +78,7 @@ def clauses(draw: st.DrawFn, *, depth: int = 2, n_leaves: int = 4) -> str:
     definitions = ["SEGMENT W AS true"] if "W" in pattern else []
     for place, name in enumerate(text.segments):
         others = [other for other in text.segments[:place] if other not in text.hidden]
-        definitions.append(f"SEGMENT {name} AS {draw(_of_segment(name, others))}")
+        definitions.append(f"SEGMENT {name} AS {draw(_of_segment(name, others, decimals=decimals))}")
     definitions += [f"{name} AS {draw(_of_row())}" for name in text.points]
     measures = ["START_INDEX() AS i", "END_INDEX() AS j", "MATCH_NUMBER() AS number", "count(*) AS n", "sum(x) AS s"]
     measured = draw(st.lists(st.sampled_from(visible), unique=True, max_size=2)) if visible else []
@@ -111,7 +111,7 @@ def _measure(draw: st.DrawFn, measured: Sequence[str]) -> str:
 
 
 @st.composite
-def _of_segment(draw: st.DrawFn, name: str, others: Sequence[str]) -> str:
+def _of_segment(draw: st.DrawFn, name: str, others: Sequence[str], *, decimals: bool) -> str:
     column = draw(st.sampled_from(["x", "x", "y"]))
     threshold = draw(st.sampled_from(_THRESHOLDS))
     operator = draw(st.sampled_from(["<", "<=", ">", ">="]))
@@ -121,7 +121,7 @@ def _of_segment(draw: st.DrawFn, name: str, others: Sequence[str]) -> str:
         f"mann_kendall_test({column})", f"median({column})", f"avg({column} * 2 - {name}.t)",
         f"sqrt(abs(sum({column})))",
     ]
-    if draw(st.sampled_from([True, False, False, False])):
+    if decimals and draw(st.booleans()):
         return draw(_of_decimals(name, others))
     subjects += [f"avg({column}) - {other}.{column}" for other in others] * 4
     one = f"{draw(st.sampled_from(subjects))} {operator} {threshold}"
@@ -185,7 +185,7 @@ def plain_clauses(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def tables(draw: st.DrawFn, *, n_rows: int = 6) -> list[dict[str, Any]]:
+def tables(draw: st.DrawFn, *, n_rows: int = 6, decimals: bool = False) -> list[dict[str, Any]]:
     """One or two partitions; t ascends without ties, x and y have NULLs."""
     rows = []
     for key in ("a", "b")[: draw(st.integers(1, 2))]:
@@ -193,7 +193,7 @@ def tables(draw: st.DrawFn, *, n_rows: int = 6) -> list[dict[str, Any]]:
         for _ in range(draw(st.integers(1, n_rows))):
             x = draw(st.one_of(*[st.integers(-3, 3)] * 5, st.none()))
             y = draw(st.one_of(*[st.integers(-4, 4)] * 3, st.none()))
-            d = draw(st.one_of(*[st.integers(-4, 4)] * 5, st.none()))
+            d = draw(st.one_of(*[st.integers(-4, 4)] * 5, st.none())) if decimals else None
             tenths = None if d is None else Decimal(d) / 10
             rows.append({"k": key, "t": t, "x": x, "y": None if y is None else y / 2, "d": tenths, "w": tenths})
             t += draw(st.sampled_from([1, 1, 1, 2, 3]))

@@ -24,7 +24,7 @@ from tests.events.engine_runs import table_of
 from tests.events.texts import ANY_EVENT, can_be_said, text_of
 from tests.property import examples as row_examples
 from tests.property.draws import RandomDraw
-from tests.segments.texts import clauses, tables
+from tests.segments.texts import SCHEMA, clauses, tables
 
 import sparkrex as rex
 from sparkrex.errors import RexError
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MODES = ("rows", "segments", "events")
-_SEGMENT_SCHEMA = pa.schema([("k", pa.string()), ("t", pa.int64()), ("x", pa.int64()), ("y", pa.float64())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +98,10 @@ def _of_rows(name: str, number: int) -> Question:
 
 
 def _of_segments(seed: str, count: int) -> Iterator[Question]:
-    for number, (clause, data) in enumerate(_drawn(st.tuples(clauses(), tables()), seed, count)):
+    drawn = _drawn(st.tuples(clauses(decimals=True), tables(decimals=True)), seed, count)
+    for number, (clause, data) in enumerate(drawn):
         query = f"SELECT * FROM data MATCH_RECOGNIZE ({clause})"
-        table = pa.Table.from_pylist(data, schema=_SEGMENT_SCHEMA)
+        table = pa.Table.from_pylist(data, schema=SCHEMA)
 
         def ask(
             spark: SparkSession | None, settings: dict[str, Any], query: str = query, table: pa.Table = table
