@@ -44,7 +44,7 @@ class TimedMatcher(NfabMatcher):
 
     kernel_seconds = 0.0
 
-    def _run(self, *arguments: Any, **options: Any) -> tuple[Any, ...]:
+    def _run(self, *arguments: Any, **options: Any) -> Any:
         begin = process_time()
         try:
             return super()._run(*arguments, **options)

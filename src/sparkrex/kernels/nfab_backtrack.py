@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkrex.kernels.copying import copy_values
+from sparkrex.kernels.copying import copy_table, copy_values
+from sparkrex.kernels.inlined import allocating
 from sparkrex.kernels.lazy import njit
-from sparkrex.kernels.nfab import deepened
 from sparkrex.kernels.nfab_absence import holds_for, status_of
 from sparkrex.kernels.nfab_codes import (
     ANY,
@@ -32,15 +32,44 @@ from sparkrex.kernels.nfab_codes import (
     TOO_MANY_RUNS,
     TOO_MANY_STEPS,
 )
-from sparkrex.kernels.nfab_matches import grown, select, write_all
+from sparkrex.kernels.nfab_matches import EVENT_BYTES, MATCH_BYTES, grown, select, write
 
 _RUN_BYTES = 64
+
+
+@allocating
+def deepened(table, n_rows):
+    """The two-dimensional array with room for `n_rows` rows."""
+    larger = np.empty((n_rows, table.shape[1]), table.dtype)
+    copy_table(table, larger)
+    return larger
+
+
+@allocating
+def write_match(ends, partition, offsets, is_open, nodes, buffers, output, absences, ties, path, tests, machine,
+                columns, records, no_labels, most_bytes, budget):
+    """Append the match of one end to the output. Gives it, the buffers, and 0, 1 (too many) or an error."""
+    cursor = np.zeros(5, np.int64)
+    cursor[2], cursor[4] = -1, partition
+    while True:
+        result = write(cursor, ends, np.int64(1), offsets, is_open, nodes, buffers, output, absences, ties, path, tests,
+                       machine, columns, records[0], records[1], no_labels, most_bytes, budget)
+        if result <= 0 or output[4][1] * EVENT_BYTES + output[4][0] * MATCH_BYTES > most_bytes:
+            return output, buffers, result
+        n_path = buffers[0].shape[0]
+        if cursor[3] >= n_path:
+            n_path *= 2
+        buffers = (grown(buffers[0], n_path), grown(buffers[1], n_path), buffers[2], buffers[3])
+        output = (
+            grown(output[0], output[4][1] + n_path), grown(output[1], output[4][1] + n_path),
+            grown(output[2], output[4][0] + 3), grown(output[3], output[4][0] + 3), output[4],
+        )
 
 
 @njit(cache=True, nogil=True)
 def search(offsets, closes, automaton, events, options, absences, path, tests, machine, columns, initial, output,
            budget):
-    """All matches of a range of partitions, by their starts. For the arguments see `nfab.search`.
+    """All matches of a range of partitions, by their starts. For the arguments see `nfab.advance`.
 
     Returns
     -------
@@ -70,10 +99,13 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
     end_node, end_row, end_first = np.empty(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
     end_is_open = np.zeros(1, np.uint8)
     no_labels = np.empty(0, np.int16)
+    buffers = (np.empty(256, np.int64), np.empty(256, np.int16), np.empty(1, np.int64), np.empty(1, np.int64))
+    records = (np.empty((2, n_ints), np.int64), np.empty((2, n_floats), np.float64))
+    copy_values(initial[0], 0, n_ints, records[0][0], 0)
+    copy_values(initial[1], 0, n_floats, records[1][0], 0)
     n_partitions = offsets.shape[0] - 1
     for p in range(n_partitions):
         low, high = offsets[p], offsets[p + 1]
-        is_open = not closes and p == n_partitions - 1
         furthest = low - 1
         for first in range(low, high):
             if can_start[first] == 0:
@@ -161,9 +193,11 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
                         if constructs:
                             end_node[0], end_row[0], end_first[0] = n_nodes - 1, row, first
                             nodes = (node_row, node_label, node_before, node_other, node_youngest)
-                            output, error, _ = write_all((end_node, end_row, end_first, end_is_open), np.int64(1),
-                                                         is_open, low, high, nodes, output, absences, ties, path, tests,
-                                                         machine, columns, initial, most_bytes, budget)
+                            output, buffers, error = write_match(
+                                (end_node, end_row, end_first, end_is_open), p, offsets, not closes, nodes, buffers,
+                                output, absences, ties, path, tests, machine, columns, records, no_labels, most_bytes,
+                                budget,
+                            )
                             if error > 0:
                                 return TOO_MANY_MATCHES, target, output, statistics
                             if error < 0:

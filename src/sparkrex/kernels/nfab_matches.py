@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkrex.kernels.copying import copy_values
-from sparkrex.kernels.inlined import allocating, inlined, shared
+from sparkrex.kernels.inlined import allocating, inlined
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.nfab_absence import end_verdict, verdict
 from sparkrex.kernels.nfab_codes import GIVEN_UP, KEPT, MOST_STEPS, REFUSED, STEPS, UNDECIDED
@@ -74,23 +74,36 @@ def replay_rows(rows, labels, n_events, record, path, columns, record_ints, reco
     return MAPPED
 
 
-@shared
-def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absences, ties, path, tests, machine, columns,
-           record_ints, record_floats, no_labels, most_bytes, budget):
-    """Write matches until all ends are done (0), room is short (1), or a test ends it (negative, see `status_of`).
+@njit(cache=True, nogil=True, _nrt=False)
+def write(cursor, ends, n_ends, offsets, is_open, nodes, buffers, output, absences, ties, path, tests, machine, columns,
+          record_ints, record_floats, no_labels, most_bytes, budget):
+    """Append matches until all ends are done (0), room is short (1), or a test ends it (negative, see `status_of`).
 
-    The walk goes on where it stopped: `cursor` holds the end it is at, the depth of its stack, and the node and depth
-    it was at, -1 if it was between two histories.
+    Parameters
+    ----------
+    cursor : int64, where the walk goes on: the end it is at, the depth of its stack, the node and depth it was at (-1:
+        between two histories), the partition
+    ends : end_node, end_row, end_first: every history of a node whose first row is `end_first` or later is a match;
+        end_is_open uint8, whether those still depend on rows to come
+    offsets, is_open : cut the rows into partitions; whether more rows of the last one may come
+    nodes : node_row int64, node_label int16, node_before int64, node_other int64, node_youngest int64
+    buffers : room for the events of a history, their labels, and a stack of nodes and depths
+    output : match_rows int64, match_labels int16, match_offsets int64, match_is_open uint8, and counts int64 (matches,
+        events)
+    record_ints, record_floats : record 0 is that of no events, record 1 is written
+    most_bytes : what the matches may take
     """
     node_row, node_label, node_before, node_other, node_youngest = nodes
     path_rows, path_labels, stack_nodes, stack_depths = buffers
     match_rows, match_labels, match_offsets, match_is_open, counts = output
-    end_node, _, end_first, end_is_open = ends
+    end_node, end_row, end_first, end_is_open = ends
     has_records = record_ints.shape[1] + record_floats.shape[1] > 0
-    e, n_stack, at, depth = cursor[0], cursor[1], cursor[2], cursor[3]
+    e, n_stack, at, depth, partition = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
     result = 0
     while e < n_ends:
         bound = end_first[e]
+        while offsets[partition + 1] <= end_row[e]:
+            partition += 1
         if at < 0:
             at, depth = end_node[e], np.int64(0)
             budget[STEPS] = 0
@@ -133,8 +146,9 @@ def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absenc
                 if has_records and replay_rows(path_rows, path_labels, depth, np.int64(1), path, columns, record_ints,
                                                record_floats) != MAPPED:
                     return np.int64(-1)
-                state = verdict(path_rows, path_labels, depth, is_open, bounds, absences, ties, tests, machine, columns,
-                                record_ints, record_floats, no_labels, budget)
+                state = verdict(path_rows, path_labels, depth, is_open and partition == offsets.shape[0] - 2,
+                                (np.int64(0), offsets[partition], offsets[partition + 1]), absences, ties, tests,
+                                machine, columns, record_ints, record_floats, no_labels, budget)
                 if state < 0:
                     return np.int64(state)
             if state == REFUSED:
@@ -159,55 +173,11 @@ def _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absenc
             break
         e += 1
         at = np.int64(-1)
-    cursor[0], cursor[1], cursor[2], cursor[3] = e, n_stack, at, depth
+    cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = e, n_stack, at, depth, partition
     return np.int64(result)
 
 
-@njit(cache=True, nogil=True)
-def write_all(ends, n_ends, is_open, low, high, nodes, output, absences, ties, path, tests, machine, columns, initial,
-              most_bytes, budget):
-    """Append all matches of some ends to the output. Gives it, 0, 1 (too many) or an error, and the row it is about.
-
-    Parameters
-    ----------
-    ends : end_node, end_row, end_first: every history of a node whose first row is `end_first` or later is a match;
-        end_is_open uint8, whether those still depend on rows to come
-    nodes : node_row int64, node_label int16, node_before int64, node_other int64, node_youngest int64
-    output : match_rows int64, match_labels int16, match_offsets int64, match_is_open uint8, and counts int64 (matches,
-        events)
-    most_bytes : what the matches may take
-    """
-    record_ints = np.empty((2, initial[0].shape[0]), np.int64)
-    record_floats = np.empty((2, initial[1].shape[0]), np.float64)
-    copy_values(initial[0], 0, initial[0].shape[0], record_ints[0], 0)
-    copy_values(initial[1], 0, initial[1].shape[0], record_floats[0], 0)
-    no_labels = np.empty(0, np.int16)
-    buffers = (np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64))
-    cursor = np.zeros(4, np.int64)
-    cursor[2] = -1
-    bounds = (np.int64(0), low, high)
-    while True:
-        result = _write(cursor, n_ends, is_open, bounds, ends, nodes, buffers, output, absences, ties, path, tests,
-                        machine, columns, record_ints, record_floats, no_labels, most_bytes, budget)
-        if result <= 0:
-            row = ends[1][min(cursor[0], n_ends - 1)]
-            return output, result, row
-        if output[4][1] * EVENT_BYTES + output[4][0] * MATCH_BYTES > most_bytes:
-            return output, result, np.int64(0)
-        n_path, n_stack = buffers[0].shape[0], buffers[2].shape[0]
-        if cursor[3] >= n_path:
-            n_path *= 2
-        if cursor[1] >= n_stack:
-            n_stack *= 2
-        buffers = (grown(buffers[0], n_path), grown(buffers[1], n_path), grown(buffers[2], n_stack),
-                   grown(buffers[3], n_stack))
-        output = (
-            grown(output[0], output[4][1] + n_path), grown(output[1], output[4][1] + n_path),
-            grown(output[2], output[4][0] + 3), grown(output[3], output[4][0] + 3), output[4],
-        )
-
-
-@shared
+@njit(cache=True, nogil=True, _nrt=False)
 def keep_best(output, n_before):
     """Of the matches from number `n_before` on, which end on one row, keep that of NON-OVERLAPPING.
 

@@ -77,7 +77,7 @@ def _gap_mark(k, last, row, next_candidate, reads_run, ties):
 
 
 @inlined
-def _is_better(one, other, nodes):
+def is_better(one, other, nodes):
     """Whether a history is the better of two in a buffer without unions, where `node_other` counts events."""
     node_row, node_label, node_before, node_other, _ = nodes
     if node_other[one] != node_other[other]:
@@ -158,7 +158,7 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, c
             continue
         if keeps_best:
             order = runs[START, r] - runs[START, same]
-            if order < 0 or (order == 0 and _is_better(runs[NODE, r], runs[NODE, same], nodes)):
+            if order < 0 or (order == 0 and is_better(runs[NODE, r], runs[NODE, same], nodes)):
                 runs[NODE, same], runs[START, same] = runs[NODE, r], runs[START, r]
         else:
             node_row[n_nodes] = row

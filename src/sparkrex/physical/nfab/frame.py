@@ -40,7 +40,7 @@ def frame_of(state: NfabState, columns: Columns) -> Columns:
 
 
 class FeedArrays:
-    """Everything about a frame that does not change during the search. See `kernels.nfab.search`."""
+    """Everything about a frame that does not change during the search. See `kernels.nfab.advance`."""
 
     def __init__(
         self, query: EventQuery, automaton: Automaton, conditions: Conditions, plan: AbsencePlan, frame: Columns,
@@ -86,7 +86,7 @@ class FeedArrays:
 
     @property
     def absences_of_runs(self) -> tuple[NDArray[Any], ...] | None:
-        """The same, None if the search needs nothing of them (`kernels.nfab.search`)."""
+        """The same, None if the search needs nothing of them (`kernels.nfab.advance`)."""
         _, _, begin, end = self.tests
         ends_by_match = any(number >= 0 and begin[number] < end[number] for number in self._accepts)
         return self.absences if ends_by_match or len(self.absences[0]) else None

@@ -20,7 +20,7 @@ from sparkrex.kernels import nfab as kernel
 from sparkrex.kernels import nfab_backtrack
 from sparkrex.kernels import nfab_codes as codes
 from sparkrex.kernels.nfab_absence import status_of
-from sparkrex.kernels.nfab_matches import recheck, recheck_ends, revive, write_all
+from sparkrex.kernels.nfab_matches import recheck, recheck_ends, revive
 from sparkrex.physical.contract import Columns
 from sparkrex.physical.nfab.absences import plan_absences
 from sparkrex.physical.nfab.automaton import compile_automaton
@@ -31,7 +31,9 @@ from sparkrex.physical.nfab.frame import FeedArrays, frame_of
 from sparkrex.physical.nfab.interrupt import run_until_interrupted
 from sparkrex.physical.nfab.overlap import by_last_event, first_occurrences, first_of_overlapping
 from sparkrex.physical.nfab.reduce import reduce_states
+from sparkrex.physical.nfab.search import Options, Search, Share
 from sparkrex.physical.nfab.state import NfabState, loaded, no_ends, no_nodes, no_runs, saved
+from sparkrex.physical.nfab.writing import Writer, matches_of, repeated, room_for_matches
 from sparkrex.physical.rows.frame import partition_ranges
 
 if TYPE_CHECKING:
@@ -43,12 +45,6 @@ if TYPE_CHECKING:
 
 LEAST_ROWS = 1 << 14
 """Fewer rows than this are not worth a thread of their own."""
-
-_MOST_ROOM = 1 << 27
-"""So many events of matches have room without growing, if event_memory allows them."""
-
-_EVENT_BYTES = 10
-"""What an event of a match takes."""
 
 _STRATEGIES = {
     Strategy.STRICT: codes.CONTIGUITY, Strategy.PARTITION: codes.CONTIGUITY, Strategy.NEXT: codes.NEXT,
@@ -127,8 +123,8 @@ class NfabMatcher:
         def task(begin: int, end: int, budget: NDArray[np.int64]) -> tuple[_Found, NDArray[np.int64]]:
             if is_backtrack:
                 return self._backtrack(arrays, frame, begin, end, budget)
-            memory = (taken, np.int64(pieces.index((begin, end))), np.int64(self.settings.event_memory))
-            return self._search(state, arrays, frame, begin, end, memory, budget, closes=closes)
+            share = Share(taken, pieces.index((begin, end)), self.settings.event_memory)
+            return self._search(state, arrays, frame, begin, end, share, budget, closes=closes)
 
         earlier = self._decide_ends(state, arrays, frame, closes=closes)
         results = run_until_interrupted(task, pieces, self._budget)
@@ -164,59 +160,52 @@ class NfabMatcher:
             self.query, self.automaton, self.conditions, self.absences, columns, self.evaluator, self.settings
         )
 
-        def task(begin: int, end: int, budget: NDArray[np.int64]) -> tuple[Any, ...]:
-            memory = (np.zeros(1, np.int64), np.int64(0), np.int64(self.settings.event_memory))
-            return self._run(NfabState(), arrays, columns, begin, end, memory, budget, closes=True, keeps_buffer=True)
+        def task(begin: int, end: int, budget: NDArray[np.int64]) -> Search:
+            share = Share(np.zeros(1, np.int64), 0, self.settings.event_memory)
+            return self._run(NfabState(), arrays, columns, begin, end, share, budget, closes=True, keeps_buffer=True)
 
-        (outcome,) = run_until_interrupted(task, [(0, len(columns.offsets) - 1)], self._budget)
-        end_node, _, end_first, n_ends = outcome[3]
-        self.statistics = outcome[-1]
-        row, label, before, other, youngest = outcome[5]
-        return EventBuffer(row, label, before, other, youngest, end_node[:n_ends], end_first[:n_ends])
+        (search,) = run_until_interrupted(task, [(0, len(columns.offsets) - 1)], self._budget)
+        self.statistics = search.statistics
+        return EventBuffer(*search.nodes, *search.ends)
 
     # -- searching -----------------------------------------------------------------------------------------------
 
     def _search(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, memory: tuple[Any, ...],
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, share: Share,
         budget: NDArray[np.int64], *, closes: bool,
     ) -> tuple[_Found, NDArray[np.int64]]:
         is_last = end == len(frame.offsets) - 1
-        outcome = self._run(
-            state, arrays, frame, begin, end, memory, budget, closes=closes or not is_last, keeps_buffer=False
+        search = self._run(
+            state, arrays, frame, begin, end, share, budget, closes=closes or not is_last, keeps_buffer=False
         )
-        _, _, output, _, runs, nodes, ends, blocked, statistics = outcome
-        matches, is_open = _matches(output)
-        return _Found(matches, is_open, runs, nodes, ends, int(blocked)), statistics
+        matches, is_open = matches_of(search.writer.output)
+        return _Found(matches, is_open, search.runs, search.nodes, search.undecided, search.blocked), search.statistics
 
     def _run(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, memory: tuple[Any, ...],
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, share: Share,
         budget: NDArray[np.int64], *, closes: bool, keeps_buffer: bool,
-    ) -> tuple[Any, ...]:
-        goes_on = begin == 0 and state.held is not None
-        settings = self.settings
-        options = (
-            np.int64(_STRATEGIES[self.query.strategy]), settings.event_algorithm == "merging",
+    ) -> Search:
+        options = Options(
+            _STRATEGIES[self.query.strategy], self.settings.event_algorithm == "merging",
             self.constructs and not keeps_buffer, self._prunes, keeps_buffer, self.query.is_non_overlapping,
         )
-        waiting = state if goes_on else NfabState()
-        outcome: tuple[Any, ...] = kernel.search(
-            frame.offsets[begin : end + 1], goes_on, closes, np.int64(waiting.n_seen), np.int64(waiting.blocked),
-            *self._revived(waiting, arrays, frame), waiting.nodes, waiting.ends, self._tables, arrays.events,
-            options, memory, arrays.absences_of_runs, arrays.reads, arrays.apart, arrays.path(), arrays.tests,
-            arrays.context.machine(), arrays.context.columns, arrays.initial, self._room(), budget,
+        search = Search(
+            arrays, self._tables, options, frame.offsets[begin : end + 1], share, budget, closes=closes
         )
+        if begin == 0 and state.held is not None:
+            labels, records = self._revived(state, arrays, frame)
+            search.go_on(state.n_seen, state.blocked, state.runs, labels, records, state.nodes, state.ends)
+        status, where = search.run()
         # The latest event in the buffer is of the partition in which it failed, if it did.
-        self._check(outcome[0], int(outcome[1]), frame, outcome[5][0])
-        return outcome
+        self._check(status, where, frame, search.nodes[0])
+        return search
 
     def _revived(
         self, state: NfabState, arrays: FeedArrays, frame: Columns
-    ) -> tuple[tuple[NDArray[np.int64], ...], tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """The runs that wait, with the labels of their first events, and their records, which are of this frame."""
+    ) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """The labels of the first events of the runs that wait, and their records, which are of this frame."""
         n_runs = len(state.runs[0])
-        ints, floats = arrays.initial
-        ints = np.repeat(ints[np.newaxis], n_runs + 1, axis=0)
-        floats = np.repeat(floats[np.newaxis], n_runs + 1, axis=0)
+        ints, floats = repeated(arrays.initial[0], n_runs + 1), repeated(arrays.initial[1], n_runs + 1)
         labels = np.zeros(n_runs, np.int64)
         if n_runs:
             failed = revive(
@@ -224,7 +213,7 @@ class NfabMatcher:
             )
             if failed >= 0:
                 self._check(codes.OVERFLOW, int(state.runs[2][failed]), frame)
-        return (*state.runs, labels), (ints, floats)
+        return labels, (ints, floats)
 
     def _backtrack(
         self, arrays: FeedArrays, frame: Columns, begin: int, end: int, budget: NDArray[np.int64]
@@ -235,10 +224,10 @@ class NfabMatcher:
         status, where, output, statistics = nfab_backtrack.search(
             frame.offsets[begin : end + 1], True, self._tables, arrays.events, options, arrays.absences_of_matches,
             arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial,
-            self._room(), budget,
+            room_for_matches(self.settings.event_memory), budget,
         )
         self._check(status, int(where), frame)
-        matches, is_open = _matches(output)
+        matches, is_open = matches_of(output)
         matches = by_last_event(matches)
         if self._prunes:
             decided, _ = first_of_overlapping(matches, is_open, frame.offsets, arrays.ties, -1)
@@ -267,28 +256,26 @@ class NfabMatcher:
         if not n_ends:
             return EventMatches.none()
         states = np.zeros(n_ends, np.int64)
-        budget = self._budget()
+        budget, memory = self._budget(), self.settings.event_memory
         is_open = not closes and len(frame.offsets) == 2
         low, high = frame.offsets[0], frame.offsets[1]
-        common = (arrays.ties, arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns)
         error = recheck_ends(
-            state.ends, state.nodes, is_open, (np.int64(0), low, high), arrays.absences, *common, arrays.initial,
-            budget, states,
+            state.ends, state.nodes, is_open, (np.int64(0), low, high), arrays.absences, arrays.ties, arrays.path(),
+            arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial, budget, states,
         )
         self._check(status_of.py_func(error) if error < 0 else codes.DONE, 0, frame)
         node, first, last = (array[states == codes.KEPT] for array in state.ends)
         still = states == codes.UNDECIDED
         state.ends = (state.ends[0][still], state.ends[1][still], state.ends[2][still])
         ends = (node, last, first, np.zeros(len(node), np.uint8))
-        output, error, row = write_all(
-            ends, np.int64(len(node)), False, low, high, state.nodes, self._room(), arrays.absences, *common,
-            arrays.initial, np.int64(self.settings.event_memory), budget,
-        ) if len(node) else (self._room(), 0, 0)
-        if error > 0:
-            label = int(state.nodes[1][node[0]])
-            self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, first)
-        self._check(status_of.py_func(error) if error < 0 else codes.DONE, int(row), frame)
-        return _matches(output)[0]
+        writer = Writer(arrays, arrays.absences, arrays.path(), arrays.context.machine(), memory, budget)
+        if len(node):
+            error, row = writer.write(ends, len(node), frame.offsets[:2], state.nodes, memory, is_open=False)
+            if error > 0:
+                label = int(state.nodes[1][node[0]])
+                self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, first)
+            self._check(status_of.py_func(error) if error < 0 else codes.DONE, row, frame)
+        return matches_of(writer.output)[0]
 
     def _with_earlier(
         self, state: NfabState, arrays: FeedArrays, frame: Columns, found: _Found, *, closes: bool
@@ -335,7 +322,8 @@ class NfabMatcher:
         reached = tuple(array.copy() for array in found.nodes)
         end_node, end_first, end_last = (array.copy() for array in found.ends)
         n_nodes = kernel.compact(
-            node, len(node), end_node, len(end_node), reached, len(reached[0]), np.int64(bound)
+            np.full(len(reached[0]), -1, np.int64), node, len(node), end_node, len(end_node), reached, len(reached[0]),
+            np.int64(bound),
         )
         nodes: list[NDArray[Any]] = [array[:n_nodes] for array in reached]
         lowest = min([n_rows, *(int(rows.min()) for rows in (nodes[0], undecided.rows) if len(rows))])
@@ -356,20 +344,6 @@ class NfabMatcher:
 
     def _budget(self) -> NDArray[np.int64]:
         return np.array([0, self.settings.step_budget, 0], np.int64)
-
-    def _room(self) -> tuple[NDArray[Any], ...]:
-        """Where matches are written: rows, labels, offsets, whether they are open, how many. Kernels make more room.
-
-        There is room for all that event_memory allows, and a little more, so that the limit is met before the room
-        ends: to grow means to copy, and what was written would be there twice. Of a page only what is written costs
-        anything.
-        """
-        n_events = min(self.settings.event_memory // _EVENT_BYTES * 101 // 100, _MOST_ROOM)
-        n_matches = n_events // 2 + 2
-        return (
-            np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
-            np.empty(n_matches, np.uint8), np.zeros(2, np.int64),
-        )
 
     # -- errors --------------------------------------------------------------------------------------------------
 
@@ -436,14 +410,6 @@ class NfabMatcher:
             np.array([-1, *(numbers[position.variable] for position in self.automaton.positions)], np.int64),
             np.array(self.conditions.accepts, np.int64),
         )
-
-
-def _matches(output: tuple[Any, ...]) -> tuple[EventMatches, NDArray[np.bool_]]:
-    rows, labels, offsets, is_open, (n_matches, n_events) = output
-    return (
-        EventMatches(rows[:n_events], labels[:n_events], offsets[: n_matches + 1]),
-        is_open[:n_matches].astype(np.bool_),
-    )
 
 
 def _is_tied(arrays: FeedArrays, row: int, other: int) -> bool:

@@ -1,0 +1,124 @@
+"""Matches written out of the shared buffer, with more room where it is short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from sparkrex.kernels import nfab_matches as kernel
+from sparkrex.physical.nfab.contract import EventMatches
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparkrex.physical.nfab.frame import FeedArrays
+    from sparkrex.physical.nfab.state import Nodes
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+_MOST_ROOM = 1 << 27
+"""So many events of matches have room without growing, if event_memory allows them."""
+
+
+def longer(array: NDArray[Any], length: int) -> NDArray[Any]:
+    """The array with room for so many entries in front of its other dimensions."""
+    larger = np.empty((length, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def repeated(record: NDArray[Number], n_times: int) -> NDArray[Number]:
+    """So many records like this one."""
+    return np.tile(record, (n_times, 1))
+
+
+def room_for_matches(event_memory: int) -> tuple[NDArray[Any], ...]:
+    """Where matches are written: rows, labels, offsets, whether they are open, how many.
+
+    There is room for all that event_memory allows, and a little more, so that the limit is met before the room ends:
+    to grow means to copy, and what was written would be there twice. Of a page only what is written costs anything.
+    """
+    n_events = min(event_memory // kernel.EVENT_BYTES * 101 // 100, _MOST_ROOM)
+    n_matches = n_events // 2 + 2
+    return (
+        np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
+        np.empty(n_matches, np.uint8), np.zeros(2, np.int64),
+    )
+
+
+def matches_of(output: tuple[Any, ...]) -> tuple[EventMatches, NDArray[np.bool_]]:
+    """The matches that were written, and which of them are open."""
+    rows, labels, offsets, is_open, (n_matches, n_events) = output
+    return (
+        EventMatches(rows[:n_events], labels[:n_events], offsets[: n_matches + 1]),
+        is_open[:n_matches].astype(np.bool_),
+    )
+
+
+class Writer:
+    """Writes the matches of ends. `path`, `machine` and `budget` are of one thread."""
+
+    def __init__(
+        self, arrays: FeedArrays, absences: tuple[NDArray[Any], ...] | None, path: tuple[Any, ...],
+        machine: tuple[Any, ...], event_memory: int, budget: NDArray[np.int64],
+    ) -> None:
+        self.output = room_for_matches(event_memory)
+        self._buffers = (
+            np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64)
+        )
+        self._common = (
+            absences, arrays.ties, path, arrays.tests, machine, arrays.context.columns,
+            repeated(arrays.initial[0], 2), repeated(arrays.initial[1], 2), np.empty(0, np.int16),
+        )
+        self._budget = budget
+
+    @property
+    def n_matches(self) -> int:
+        """How many were written."""
+        return int(self.output[4][0])
+
+    @property
+    def n_bytes(self) -> int:
+        """What the matches take."""
+        n_matches, n_events = self.output[4].tolist()
+        return int(n_matches * kernel.MATCH_BYTES + n_events * kernel.EVENT_BYTES)
+
+    def write(
+        self, ends: tuple[NDArray[Any], ...], n_ends: int, offsets: NDArray[np.int64], nodes: Nodes, most_bytes: int,
+        *, is_open: bool,
+    ) -> tuple[int, int]:
+        """Append all matches of some ends: 0, 1 (too many) or an error, and the row it is about.
+
+        For `ends`, `offsets` and `nodes` see `kernels.nfab_matches.write`.
+        """
+        cursor = np.array([0, 0, -1, 0, 0], np.int64)
+        while True:
+            result = int(kernel.write(
+                cursor, ends, np.int64(n_ends), offsets, is_open, nodes, self._buffers, self.output, *self._common,
+                np.int64(most_bytes), self._budget,
+            ))
+            if result <= 0:
+                return result, int(ends[1][min(cursor[0], n_ends - 1)])
+            if self.n_bytes > most_bytes:
+                return result, 0
+            self._make_room(cursor)
+
+    def best_from(self, n_before: int) -> None:
+        """Of the matches from a number on, which end on one row, keep the one that OUTPUT NON-OVERLAPPING keeps."""
+        kernel.keep_best(self.output, np.int64(n_before))
+
+    def _make_room(self, cursor: NDArray[np.int64]) -> None:
+        rows, labels, stack, depths = self._buffers
+        if cursor[3] >= len(rows):
+            rows, labels = longer(rows, 2 * len(rows)), longer(labels, 2 * len(labels))
+        if cursor[1] >= len(stack):
+            stack, depths = longer(stack, 2 * len(stack)), longer(depths, 2 * len(depths))
+        self._buffers = (rows, labels, stack, depths)
+        counts = self.output[4]
+        n_events, n_matches = int(counts[1]) + len(rows), int(counts[0]) + 3
+        match_rows, match_labels, offsets, is_open = (
+            array if len(array) >= needed else longer(array, max(needed, 2 * len(array)))
+            for array, needed in zip(self.output, (n_events, n_events, n_matches, n_matches), strict=False)
+        )
+        self.output = (match_rows, match_labels, offsets, is_open, counts)
