@@ -49,6 +49,7 @@ def containments(draw: st.DrawFn) -> Example:
         pattern, b.both(other, pattern), b.both(other, pattern), b.both(other, pattern, b.segment("ALLW")),
         b.both(pattern, b.segment("ALLW")), b.concat(other, pattern), b.repeat(b.both(other, pattern), 1, None),
         b.either(other, pattern), b.absent(b.both(other, pattern)),
+        b.both(b.segment("ALLW"), b.concat(wild, other, wild), pattern),
     ]
     pattern = draw(st.sampled_from(around))
     windows = [(), (), (), (Window(None, 2, None),), (Window(None, None, 2),), (Window("t", 1, None),)]
@@ -130,3 +131,14 @@ def test_the_optimizer_answers_it_by_ranges() -> None:
     assert "Contains" in str(rex.explain(RISE.format("RISE & ~(W FALL W) & ALLW", "window(3, NULL)"), t=walk()))
     bounded = str(rex.explain(RISE.format("RISE & ~(W FALL W) & ALLW", "window(1, 3)"), t=walk()))
     assert "Contains" not in bounded
+
+
+def test_a_containment_beside_an_and_of_others() -> None:
+    """The planner groups the other parts as it likes; which part is the containment does not depend on that."""
+    table = pa.table({"ts": [1, 2, 3], "i": pa.array([None, 2, 2], pa.int64())})
+    query = """SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts MEASURES count(S1.*) AS m, START_INDEX() AS s
+        PATTERN (S0 & (W S1 W) & (S3 W))
+        DEFINE SEGMENT S0 AS first(i) = last(i), SEGMENT W AS true, SEGMENT S1 AS window(2, NULL) AND max(i) > 0,
+        SEGMENT S3 AS max(i) > 1)"""
+    assert rex.sql(query, t=table).to_pylist() == rex.sql(query, t=table, planner="sm_left").to_pylist()
+    assert rex.sql(query, t=table).to_pylist() == [{"m": 2, "s": 1}]

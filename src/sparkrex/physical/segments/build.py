@@ -96,8 +96,7 @@ class Builder:
         node = plan.logical
         if len(children) == 2:
             assert isinstance(node, Both)
-            other = plan.children[0].logical
-            node = next(part for part in node.parts if part != other)
+            node = node.parts[1]
         found = containment_of(node)
         assert found is not None  # the planner's choice
         return Contains(

@@ -130,7 +130,7 @@ class Alternatives:
         for other, range_ in ((left, right), (right, left)):
             contained = self._contained(range_) if other is not range_ else None
             if contained is not None:
-                yield Alternative(Op.CONTAINS, logical, (other, contained))
+                yield Alternative(Op.CONTAINS, replace(logical, parts=(other, range_)), (other, contained))
         for op in _allowed(order, Op.SORT_MERGE_AND, Op.RIGHT_PROBE_AND, Op.LEFT_PROBE_AND):
             yield Alternative(op, logical, (left, right))
 

@@ -42,7 +42,7 @@ class Physical:
     the parts that this operator joins, with the windows that hold for them. `FILTER` has one child, the other part of
     `logical`, a `Both`, being the leaf whose condition is tested. `WILDCARD_CONCAT` has two children, the outer parts
     of a `Concat` of three whose middle one is any segment. `CONTAINS` has the part that is contained as its last child;
-    if it has two, `logical` is a `Both` and the first child is the part that is asked inside of the other's ranges.
+    if it has two, `logical` is a `Both` whose first part, the first child, is asked inside of the second's ranges.
     """
 
     op: Op
