@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, overload
 
 from sparkrex.config import Settings, make_settings
 from sparkrex.errors import AnalysisError, InternalError, RexError, UnsupportedError
+from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +40,7 @@ class CompiledQuery:
         self._event_options = event_options
         # Values known from the start stand in the query while it is parsed: then they may stand anywhere.
         self._args = args
-        with _faults_reported():
+        with _faults_reported(self.text):
             self._parsed: ParsedQuery = parse_bound(text, dialect, event_options, args)
 
     def __call__(self, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: object) -> Any:
@@ -54,10 +56,10 @@ class CompiledQuery:
             from sparkrex.spark.batch import run_on_spark
 
             tables = {name: value if is_spark(value) else to_arrow(name, value) for name, value in everything.items()}
-            with _faults_reported():
+            with _faults_reported(self.text):
                 return run_on_spark(parsed, tables, spark, self.settings)
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
-        with _faults_reported():
+        with _faults_reported(self.text):
             return run_query(parsed, arrow, self.settings)
 
     def _bound(self, args: Any) -> ParsedQuery:
@@ -66,7 +68,7 @@ class CompiledQuery:
 
         if args is None and (self._args is not None or not re.search("[:?]", self.text)):
             return self._parsed
-        with _faults_reported():
+        with _faults_reported(self.text):
             return parse_bound(self.text, self.dialect, self._event_options, () if args is None else args)
 
     def _named(self, tables: Any, named: Mapping[str, object]) -> dict[str, Any]:
@@ -91,7 +93,7 @@ class CompiledQuery:
                 hint="on Spark, RETURN what you need of each match",
             )
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
-        with _faults_reported():
+        with _faults_reported(self.text):
             return compress_query(parsed, arrow, self.settings)
 
     def reader(self, tables: Any = None, /, *, args: Any = None, **named: object) -> pa.RecordBatchReader:
@@ -121,14 +123,14 @@ class CompiledQuery:
                     hint="Spark's own interface shows the time of every stage",
                 )
             tables = {name: value if is_spark(value) else to_arrow(name, value) for name, value in everything.items()}
-            with _faults_reported():
+            with _faults_reported(self.text):
                 plans, frame = explain_on_spark(parsed, tables, spark, self.settings)
                 return explain_relations(
                     [explained_for_workers(plan, choice) for plan, choice in plans], "spark", statement.host_sql,
                     is_bare=is_bare, host_plan=physical_plan(frame),
                 )
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
-        with _faults_reported():
+        with _faults_reported(self.text):
             explained = explain_query(parsed, arrow, self.settings, analyze=analyze)
             return explain_relations(explained, "duckdb", statement.host_sql, is_bare=is_bare)
 
@@ -290,12 +292,18 @@ def register(spark: Any, name: str = "match_recognize") -> None:
 
 
 @contextmanager
-def _faults_reported() -> Iterator[None]:
+def _faults_reported(text: str) -> Iterator[None]:
     """Inside, where all input is checked, anything unexpected is a fault of ours, and is said to be one."""
     try:
         yield
     except (RexError, MemoryError, Warning):  # a warning, where the caller has warnings raised
         raise
+    except RecursionError as error:
+        raise UnsupportedError(
+            "REX106", "the query is nested too deeply, or has an expression of hundreds of operators", Source(text),
+            _deepest(text),
+            hint="compute a part of it in a subquery, use IN for many alternatives, or raise sys.setrecursionlimit",
+        ) from error
     except Exception as error:
         # What Spark, or the way to it, says in its own words is no fault of ours: the session has ended.
         if type(error).__module__.split(".")[0] in ("pyspark", "py4j", "grpc"):
@@ -307,6 +315,13 @@ def _faults_reported() -> Iterator[None]:
             "REX901", f"{type(error).__name__}: {error}", None, None,
             hint="this is a fault of SparkRex; please report it with the query and the traceback",
         ) from error
+
+
+def _deepest(text: str) -> Span:
+    """Where most parentheses are open."""
+    open_now = list(accumulate((letter == "(") - (letter == ")") for letter in text))
+    place = open_now.index(max(open_now))
+    return Span(place, place + 1)
 
 
 def _compiled_events(

@@ -95,22 +95,25 @@ def run_aside(task: Callable[[], Result], stop: Callable[[], None]) -> Result:
     context = copy_context()
     results: list[Result] = []
     failures: list[BaseException] = []
+    is_over = Event()  # a thread whose join was interrupted counts as ended
 
     def work() -> None:
         try:
             results.append(context.run(task))
         except BaseException as error:
             failures.append(error)
+        finally:
+            is_over.set()
 
     worker = Thread(target=work, daemon=True)
     try:
         worker.start()
-        worker.join()
+        is_over.wait()
     except BaseException:
         stop()
         if worker.ident is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_GivenUpError))
-            worker.join(_PATIENCE)
+            is_over.wait(_PATIENCE)
         raise
     if failures:
         raise failures.pop()

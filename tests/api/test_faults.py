@@ -84,3 +84,29 @@ def test_the_command_shows_the_traceback_and_the_message(
     shown = capsys.readouterr().err
     assert "Traceback" in shown
     assert shown.index("Traceback") < shown.index("internal error[REX901]: KeyError: 'labels'")
+
+
+@pytest.mark.parametrize("expression", [
+    "(" * 300 + "x" + ")" * 300 + " > 0", "NOT " * 300 + "x > 0", " + ".join(["x"] * 600) + " > 0",
+    "CASE WHEN x > 0 THEN " * 200 + "true" + " END" * 200,
+], ids=["parentheses", "NOT", "sum", "CASE"])
+def test_what_is_nested_too_deeply_is_said_to_be(expression: str) -> None:
+    table = pa.table({"x": [1], "kind": ["A"]})
+    queries = (
+        f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A) DEFINE A AS {expression})",
+        "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A) "
+        f"DEFINE SEGMENT A AS {expression.replace('x', 'max(x)')})",
+        f"SELECT * FROM t MATCH_EVENTS (TIME x TYPE kind PATTERN SEQ(A a) WHERE skip_till_any_match(a) "
+        f"{{ {expression.replace('x', 'a.x')} }})",
+    )
+    for query in queries:
+        with pytest.raises(rex.RexError) as caught:
+            rex.sql(query, t=table)
+        assert caught.value.code == "REX106"
+        assert "^" in str(caught.value)
+
+
+def test_choices_inside_of_choices_are_looked_at_once() -> None:
+    case = "CASE WHEN x > 0 THEN " * 40 + "1" + " END" * 40
+    clause = f"ORDER BY x MEASURES {case.replace('x', 'LAST(x)')} AS c PATTERN (A) DEFINE A AS {case} = 1"
+    assert rex.sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})", t=TABLE).to_pydict() == {"c": [1, 1]}

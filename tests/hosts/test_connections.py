@@ -131,3 +131,20 @@ if child == 0:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=60, check=False).returncode == 0
+
+
+def test_ctrl_c_ends_a_statement_of_the_host() -> None:
+    program = """
+import os, signal, threading
+import pyarrow as pa, sparkrex as rex
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rex.sql("SELECT count(*) FROM range(10) a", dialect="duckdb")
+threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+rex.sql("SELECT count(*) FROM range(1000000000000) a, t WHERE a.range % 7 = t.x + 98", t=pa.table({"x": [1]}),
+        dialect="duckdb")
+"""
+    # Without an answer it would run for hours.
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode != 0
+    assert "KeyboardInterrupt" in ended.stderr
+    assert "REX901" not in ended.stderr

@@ -76,7 +76,9 @@ def _nanosecond_type(expression: Expression, scope: Scope) -> str | None:
             kind = next((column.type for column in scope.columns if column.name == expression.column), None)
             return None if kind is None else _in_microseconds(kind)
         case Call(function) if function in _CHOOSING:
-            values = expression.operands[1::2] + expression.operands[-1:] if function == "case" else expression.operands
+            values = expression.operands
+            if function == "case":  # WHEN, THEN, ..., and ELSE if their number is odd
+                values = values[1::2] + (values[-1:] if len(values) % 2 else ())
             return next((found for value in values if (found := _nanosecond_type(value, scope))), None)
         case Aggregate(function) if function in _CHOOSING and expression.arguments:
             return _nanosecond_type(expression.arguments[0], scope)

@@ -8,6 +8,7 @@ needs it: many a query needs no host.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError,
 from sparkrex.hosts.duckdb_types import arrow_column_type
 from sparkrex.ir.guards import FINER_THAN_MICROSECONDS
 from sparkrex.source import Source, Span
+from sparkrex.threads import run_aside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +80,10 @@ class DuckDbHost:
     def close(self) -> None:
         """Drop the connection."""
         if self._connection is not None:
-            self._connection.close()
+            import duckdb
+
+            with suppress(duckdb.Error):  # a statement that was interrupted has not come to its end yet
+                self._connection.close()
 
     def register(self, name: str, table: Any) -> None:
         """Make a table known under a name."""
@@ -148,8 +153,14 @@ class DuckDbHost:
     def _arrow(self, sql: str, span: Span | None) -> pa.Table:
         import duckdb
 
+        connection = self.connection
+
+        def run() -> pa.Table:
+            return connection.sql(sql).to_arrow_table()
+
         try:
-            return self.connection.sql(sql).to_arrow_table()
+            # DuckDB looks for Ctrl-C itself, but not in every operator.
+            return run_aside(run, connection.interrupt)
         except duckdb.Error as error:
             raise self._converted(error, span) from error
 
