@@ -142,3 +142,13 @@ def test_a_containment_beside_an_and_of_others() -> None:
         SEGMENT S3 AS max(i) > 1)"""
     assert rex.sql(query, t=table).to_pylist() == rex.sql(query, t=table, planner="sm_left").to_pylist()
     assert rex.sql(query, t=table).to_pylist() == [{"m": 2, "s": 1}]
+
+
+@pytest.mark.parametrize("negated", ["W R", "R W", "W R W"])
+def test_a_negated_containment_beside_a_chain(negated: str) -> None:
+    """Every segment has an R, so none is left; the chain beside it, of three parts, is planned as two."""
+    table = pa.table({"ts": [1, 2, 3], "i": [1, 1, 2]})
+    query = f"""SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts MEASURES START_INDEX() AS a
+        PATTERN ((W S W2) & ~({negated})) DEFINE SEGMENT W AS true, SEGMENT W2 AS window(NULL, 2),
+        SEGMENT S AS max(i) > 0, SEGMENT R AS max(i) > 0)"""
+    assert rex.sql(query, t=table).num_rows == 0

@@ -63,7 +63,8 @@ def lower_events(
         absent=lowered(spark_query.absent, worker_query.absent),
         relevant=None,  # Spark has seen to it
         output_names=None,
-        type_names=(),  # a worker sees a part of the events
+        type_column=None,  # whether a type occurs is not known to a worker, which sees a part of the events
+        type_names=(),
     )
     equal = _equal_columns(spark_query, lowering)
     worker = replace(worker, equal_by=tuple(equal))
