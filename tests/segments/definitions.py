@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 def number(value: Any) -> Any:
@@ -31,6 +31,16 @@ def number(value: Any) -> Any:
             return value.toordinal() - date(1970, 1, 1).toordinal()
         case _:
             return value
+
+
+def rank(value: Any) -> tuple[bool, Any]:
+    """A value by its place in SQL's order: NaN is above every number, and equal to itself."""
+    return (True, 0) if isinstance(value, float) and math.isnan(value) else (False, value)
+
+
+def has_nan(values: Iterable[Any]) -> bool:
+    """Whether NaN is among the values: then whatever adds them up is NaN."""
+    return any(isinstance(value, float) and math.isnan(value) for value in values)
 
 
 def aggregate(function: str, rows: Sequence[tuple[Any, ...]]) -> Any:
@@ -65,6 +75,8 @@ def zscore_outlier(context: Sequence[Any], n: int) -> float | None:
     """How far the last value of `context`, at most n rows, lies from their mean, in population standard deviations."""
     if len(context) < n or context[-1] is None:
         return None
+    if has_nan(context):
+        return math.nan
     values = [Fraction(number(value)) for value in context if value is not None]
     mean = sum(values) / len(values)
     variance = sum((value - mean) ** 2 for value in values) / len(values)
@@ -74,7 +86,7 @@ def zscore_outlier(context: Sequence[Any], n: int) -> float | None:
     return math.copysign(math.sqrt(distance**2 / variance), distance)
 
 
-def _moments(pairs: Sequence[tuple[Any, ...]]) -> tuple[Fraction, Fraction, Fraction] | None:
+def _moments(pairs: Sequence[tuple[Any, ...]]) -> tuple[Any, Any, Any] | None:
     """Covariance and variances (times n); None if there are fewer than two pairs or a variance is 0."""
     if len(pairs) < 2:
         return None
@@ -82,12 +94,19 @@ def _moments(pairs: Sequence[tuple[Any, ...]]) -> tuple[Fraction, Fraction, Frac
     return None if variance_x == 0 or variance_y == 0 else (covariance, variance_x, variance_y)
 
 
-def _centred(pairs: Sequence[tuple[Any, ...]]) -> tuple[Fraction, Fraction, Fraction]:
-    xs, ys = ([Fraction(pair[k]) for pair in pairs] for k in (0, 1))
-    mean_x, mean_y = (sum(values, Fraction(0)) / len(values) for values in (xs, ys))
-    covariance = sum(((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)), Fraction(0))
-    variance_x = sum(((x - mean_x) ** 2 for x in xs), Fraction(0))
-    return covariance, variance_x, sum(((y - mean_y) ** 2 for y in ys), Fraction(0))
+def _centred(pairs: Sequence[tuple[Any, ...]]) -> tuple[Any, Any, Any]:
+    distances = [_distances([pair[k] for pair in pairs]) for k in (0, 1)]
+    variances = (sum(one**2 for one in values) for values in distances)
+    return (sum(x * y for x, y in zip(*distances, strict=True)), *variances)  # type: ignore[return-value]  # two
+
+
+def _distances(values: Sequence[Any]) -> list[Any]:
+    """From the mean, exactly; NaN if that is NaN."""
+    if has_nan(values):
+        return [math.nan] * len(values)
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact) / len(exact)
+    return [value - mean for value in exact]
 
 
 def _r2(rows: Sequence[tuple[Any, ...]]) -> float | None:
@@ -111,7 +130,7 @@ def _slope(rows: Sequence[tuple[Any, ...]]) -> float | None:
 
 
 def _mann_kendall(rows: Sequence[tuple[Any, ...]]) -> float | None:
-    values = [row[0] for row in rows]
+    values = [rank(row[0]) for row in rows]
     n = len(values)
     s = sum((later > earlier) - (later < earlier) for k, later in enumerate(values) for earlier in values[:k])
     ties = [values.count(value) for value in set(values)]
@@ -123,7 +142,7 @@ def _mann_kendall(rows: Sequence[tuple[Any, ...]]) -> float | None:
 
 
 def _equal_up_down_ticks(rows: Sequence[tuple[Any, ...]]) -> bool:
-    values = [row[0] for row in rows]
+    values = [rank(row[0]) for row in rows]
     steps = list(pairwise(values))
     return bool(sum(b > a for a, b in steps) == sum(b < a for a, b in steps))
 
@@ -132,17 +151,22 @@ def _spread(is_sample: bool, is_root: bool) -> Callable[[Sequence[tuple[Any, ...
     def spread(rows: Sequence[tuple[Any, ...]]) -> float | None:
         if len(rows) <= is_sample:
             return None
-        values = [Fraction(row[0]) for row in rows]
-        mean = sum(values) / len(values)
-        variance = sum((value - mean) ** 2 for value in values) / (len(values) - is_sample)
+        distances = _distances([row[0] for row in rows])
+        variance = sum(distance**2 for distance in distances) / (len(rows) - is_sample)
         return math.sqrt(variance) if is_root else float(variance)
 
     return spread
 
 
 def _median(rows: Sequence[tuple[Any, ...]]) -> float:
-    ordered = sorted(Fraction(row[0]) for row in rows)
-    return float((ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2)
+    ordered = sorted((row[0] for row in rows), key=rank)
+    middle = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return math.nan if has_nan(middle) else float(sum(map(Fraction, middle)) / 2)
+
+
+def _avg(rows: Sequence[tuple[Any, ...]]) -> float:
+    values = [row[0] for row in rows]
+    return math.nan if has_nan(values) else float(sum(map(Fraction, values)) / len(values))
 
 
 def _sum(rows: Sequence[tuple[Any, ...]]) -> Any:
@@ -157,10 +181,10 @@ _DEFINITIONS: dict[str, Callable[[Sequence[tuple[Any, ...]]], Any]] = {
     "mann_kendall_test": _mann_kendall,
     "equal_up_down_ticks": _equal_up_down_ticks,
     "sum": _sum,
-    "avg": lambda rows: float(sum((Fraction(row[0]) for row in rows), Fraction(0)) / len(rows)),
-    "min": lambda rows: min(row[0] for row in rows),
-    "max": lambda rows: max(row[0] for row in rows),
-    "range": lambda rows: max(row[0] for row in rows) - min(row[0] for row in rows),
+    "avg": _avg,
+    "min": lambda rows: min((row[0] for row in rows), key=rank),
+    "max": lambda rows: max((row[0] for row in rows), key=rank),
+    "range": lambda rows: max((row[0] for row in rows), key=rank) - min((row[0] for row in rows), key=rank),
     "median": _median,
     "stddev": _spread(is_sample=True, is_root=True),
     "stddev_samp": _spread(is_sample=True, is_root=True),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -91,6 +93,41 @@ def clauses(draw: st.DrawFn, *, depth: int = 2, n_leaves: int = 4, decimals: boo
     return (
         f"PARTITION BY k ORDER BY t MEASURES {', '.join(measures)} {skip}\n"
         f"PATTERN ({pattern}){defined}"
+    )
+
+
+@st.composite
+def containing_clauses(draw: st.DrawFn, *, decimals: bool = False) -> str:
+    """Patterns that say what a segment contains, or that it contains none, alone, beside others and inside of them."""
+    x, y = (draw(st.sampled_from([f"S{n}", f"S{n}", f"S{n}", f"P{n}", f"(S{n} | P{n})", f"(P{n} S{n})", f"(S{n})+"]))
+            for n in range(2))
+    chain = draw(st.sampled_from([
+        f"W {x} W", f"W {x} W", f"{x} W", f"W {x}", f"W {x} W {y} W", f"W {x} W {y} W", f"W {x} W {y}", f"{x} W {y} W",
+        f"W {x} {y} W",
+    ]))
+    said = draw(st.sampled_from([f"({chain})", f"~({chain})", f"~({chain})"]))
+    pattern = draw(st.sampled_from([
+        said, f"(S2 & {said})", f"(S2 & {said})", f"(S2 & {said} & ALLW)", f"(S2 & {said} & ALLW)", f"({said} & ALLW)",
+        f"(S2 {said})", f"({said} | S2)", f"({said})+", f"(S2 & {said})+", f"(({said})+ & ALLW)",
+        f"(S2 & {said}){{1,2}}", f"~(S2 & {said})",
+    ]))
+    outer = ["S2"] if "S2" in pattern and not pattern.startswith("~(S2") else []
+    inner = [name for name in ("S0", "S1") if name in pattern and "~" not in pattern]
+    wild = draw(st.sampled_from(["true", "true", "window(2, NULL)", "window(1, 2)", "window(t, 1)", "window(t, 0, 3)"]))
+    whole = draw(st.sampled_from(["window(1, 4)", "window(2, 3)", "window(t, 0, 4)", "window(t, 1, 3)"]))
+    definitions = [f"SEGMENT W AS {wild}", *([f"SEGMENT ALLW AS {whole}"] if "ALLW" in pattern else [])]
+    for name in sorted(set(re.findall(r"[SP]\d", pattern))):
+        others = outer if name != "S2" and draw(st.integers(0, 7)) == 0 else []  # then it is not only contained
+        condition = draw(_of_segment(name, others, decimals=decimals)) if name[0] == "S" else draw(_of_row())
+        definitions.append(f"{'SEGMENT ' * (name[0] == 'S')}{name} AS {condition}")
+    measures = ["START_INDEX() AS i", "END_INDEX() AS j", "MATCH_NUMBER() AS number", "sum(x) AS s"]
+    for name in [*outer, *inner]:
+        if draw(st.integers(0, 5)) == 0:
+            measures += [f"first({name}.t) AS {name}_from", f"last({name}.t) AS {name}_to"]
+    skip = draw(st.sampled_from(["", "", "", "AFTER MATCH SKIP PAST LAST ROW"]))
+    return (
+        f"PARTITION BY k ORDER BY t MEASURES {', '.join(measures)} {skip}\n"
+        f"PATTERN ({pattern})\nDEFINE {', '.join(definitions)}"
     )
 
 
@@ -185,15 +222,18 @@ def plain_clauses(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def tables(draw: st.DrawFn, *, n_rows: int = 6, decimals: bool = False) -> list[dict[str, Any]]:
-    """One or two partitions; t ascends without ties, x and y have NULLs."""
+def tables(
+    draw: st.DrawFn, *, n_rows: int = 6, decimals: bool = False, nulls: bool = True, nan: bool = False
+) -> list[dict[str, Any]]:
+    """One or two partitions; t ascends without ties, x and y have NULLs, if wanted, and y has NaN, if wanted."""
     rows = []
+    missing = [st.none()] if nulls else []
     for key in ("a", "b")[: draw(st.integers(1, 2))]:
         t = draw(st.integers(-3, 3))
         for _ in range(draw(st.integers(1, n_rows))):
-            x = draw(st.one_of(*[st.integers(-3, 3)] * 5, st.none()))
-            y = draw(st.one_of(*[st.integers(-4, 4)] * 3, st.none()))
-            d = draw(st.one_of(*[st.integers(-4, 4)] * 5, st.none())) if decimals else None
+            x = draw(st.one_of(*[st.integers(-3, 3)] * 5, *missing))
+            y = draw(st.one_of(*[st.integers(-4, 4)] * 3, *missing, *[st.just(math.nan)] * nan))
+            d = draw(st.one_of(*[st.integers(-4, 4)] * 5, *missing)) if decimals else None
             tenths = None if d is None else Decimal(d) / 10
             rows.append({"k": key, "t": t, "x": x, "y": None if y is None else y / 2, "d": tenths, "w": tenths})
             t += draw(st.sampled_from([1, 1, 1, 2, 3]))

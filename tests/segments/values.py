@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, assert_never
 
 from tests.segments import definitions
-from tests.segments.definitions import number
+from tests.segments.definitions import number, rank
 
 from sparkrex.ir.scalar import (
     Aggregate,
@@ -170,7 +170,9 @@ def _call(expression: Call, scene: Scene) -> Any:
         case "is_true" | "is_false":
             return given[0] is (function == "is_true")
         case "is_not_distinct_from" | "is_distinct_from":
-            return (given[0] == given[1]) is (function == "is_not_distinct_from")
+            if None in given:
+                return (given[0] is given[1]) is (function == "is_not_distinct_from")
+            return _strict("eq" if function == "is_not_distinct_from" else "ne", *given)
         case "nullif":
             return None if _strict("eq", *given) is True else given[0]
         case "in":
@@ -224,10 +226,11 @@ _STRICT: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "sqrt": math.sqrt,
     "not": lambda operand: not operand,
-    "eq": lambda left, right: left == right,
-    "ne": lambda left, right: left != right,
-    "lt": lambda left, right: left < right,
-    "le": lambda left, right: left <= right,
-    "gt": lambda left, right: left > right,
-    "ge": lambda left, right: left >= right,
+    # NaN is above every number and equal to itself.
+    "eq": lambda left, right: rank(left) == rank(right),
+    "ne": lambda left, right: rank(left) != rank(right),
+    "lt": lambda left, right: rank(left) < rank(right),
+    "le": lambda left, right: rank(left) <= rank(right),
+    "gt": lambda left, right: rank(left) > rank(right),
+    "ge": lambda left, right: rank(left) >= rank(right),
 }
