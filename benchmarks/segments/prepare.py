@@ -20,6 +20,7 @@ from sparkrex.physical.segments.execute import find_segments
 from sparkrex.physical.segments.leaves import Generator
 from sparkrex.physical.segments.series import Series
 from sparkrex.physical.segments.unary import Filter
+from sparkrex.planner.segments.containment_sample import with_containments
 from sparkrex.planner.segments.cost import CostModel
 from sparkrex.planner.segments.optimizer import optimize
 from sparkrex.planner.segments.statistics import collect
@@ -71,9 +72,9 @@ class Prepared:
     def model(self, sample_series: int = 5) -> CostModel:
         """Sampled statistics and the costs that follow."""
         weights = shipped_weights()
-        return CostModel(
-            self.logical, collect(self.logical, self.series, self.conditions, weights, sample_series), weights
-        )
+        statistics = collect(self.logical, self.series, self.conditions, weights, sample_series)
+        sampled = with_containments(statistics, self.logical, self.series, self.conditions, weights)
+        return CostModel(self.logical, sampled, weights)
 
     def optimized(self, sample_series: int = 5, without: frozenset[Op] = frozenset()) -> Physical:
         """The optimizer's plan."""

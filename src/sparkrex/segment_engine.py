@@ -32,6 +32,7 @@ from sparkrex.physical.segments.measured import MeasuringBuilder
 from sparkrex.physical.segments.output import INDEX, build_rows, measured_table
 from sparkrex.physical.segments.rows_after import with_rows_after
 from sparkrex.physical.segments.series import Series
+from sparkrex.planner.segments.containment_sample import with_containments
 from sparkrex.planner.segments.logical import Leaf, Neither, Repeat, parts
 from sparkrex.planner.segments.make_logical import make_logical, order_column
 from sparkrex.planner.segments.planners import make_plan
@@ -238,6 +239,7 @@ def plan_search(
     expressions = list(dict.fromkeys(leaf.condition for leaf in leaves if leaf.condition is not None))
     conditions = SegmentConditions(expressions, series, columns, evaluator, search.source)
     statistics = collect(logical, series, conditions, shipped_weights(), settings.sample_series)
+    statistics = with_containments(statistics, logical, series, conditions, shipped_weights())
     plan = make_plan(logical, statistics, settings.planner or "optimizer")
     return Planned(search, rewritten.steps, logical, plan, series, conditions)
 

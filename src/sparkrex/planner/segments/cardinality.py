@@ -4,8 +4,9 @@ All physical plans of a node have the same segments, so the estimate is the node
 nodes too, a Concat, And or Or that is directly below one of its kind counts as part of it.
 
 Beyond Table 1: operators here give each segment once, so that concatenations that carry no bindings are counted as
-expected distinct ones, everywhere and not just below Not; the windows of a node's parts count (`lengths`); and
-conditions on the same segment are sampled together, not taken as independent.
+expected distinct ones, everywhere and not just below Not; the windows of a node's parts count (`lengths`);
+conditions on the same segment are sampled together, not taken as independent; and what a segment contains, or does not
+contain, is sampled as such (`containment_sample`).
 """
 
 from __future__ import annotations
@@ -124,6 +125,10 @@ class Cardinalities:
 
     def _new(self, node: Logical, ranges: Ranges) -> float:
         room = self.tested(node, ranges)
+        if self.statistics.containments and isinstance(node, Concat | Neither):
+            sample = self.statistics.containments.get(node)
+            if sample is not None:
+                return room * sample.share(self._in_space(node, ranges), self.n_rows)
         match node:
             case Leaf():
                 return room * self._selectivity_of([node])
@@ -136,6 +141,10 @@ class Cardinalities:
                 room *= self._selectivity_of(leaves)
                 for part in parts:
                     if isinstance(part, Leaf):
+                        continue
+                    sample = self.statistics.containments.get(part) if self.statistics.containments else None
+                    if sample is not None:
+                        room *= sample.share_beside(leaves, self._in_space(node, ranges), self.n_rows)
                         continue
                     among = self.tested(part, ranges)
                     room *= self.found(part, ranges) / among if among else 0.0
@@ -152,6 +161,12 @@ class Cardinalities:
                 return many if node.gives else expected_distinct(many, room)
             case Neither():
                 return room - min(room, self.found(node.part, ranges))
+
+    def _in_space(self, node: Logical, ranges: Ranges) -> Lengths:
+        """The lengths of a node's segments in a space."""
+        if ranges.is_one_segment:
+            return meet(self.lengths(node), ranges.known or Lengths(1, self.n_rows))
+        return meet(self.lengths(node), Lengths(1, int(max(ranges.starts, ranges.ends))))
 
     def _selectivity_of(self, leaves: list[Leaf]) -> float:
         key = frozenset(map(id, leaves))

@@ -47,6 +47,12 @@ def plan_by_rule(logical: Logical, name: str) -> Physical:
     return _first_plan(logical, lambda found, made: sorted(found, key=lambda alternative: rank(alternative, made)))
 
 
+def probing_plan(logical: Logical) -> Physical:
+    """A plan for a few given starts: what follows is looked for from there, and no index is made for so few."""
+    wanted = (*_RIGHT_PROBES, Op.FILTER, Op.SCAN, Op.PROBE_NOT)
+    return _first_plan(logical, lambda found, _: sorted(found, key=lambda one: one.op not in wanted))
+
+
 def random_plan(logical: Logical, seed: int) -> Physical:
     """A valid plan at random; the same for the same seed."""
     random = Random(seed)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sparkrex.ir.segment_pattern import Window
     from sparkrex.physical.segments.contract import Binding
     from sparkrex.physical.segments.series import Series
+    from sparkrex.planner.segments.containment_sample import ContainmentSample
     from sparkrex.planner.segments.weights import Weights
 
     Rows = NDArray[np.int64]
@@ -85,6 +86,8 @@ class Statistics:
     n_rows: int
     steps: Mapping[str, float] = field(default_factory=dict)
     leaves: Mapping[Leaf, Sampled] = field(default_factory=dict)
+    containments: Mapping[Logical, ContainmentSample] = field(default_factory=dict)
+    """Of the nodes that only say what a segment contains (`contains`)."""
 
     def selectivity(self, leaf: Leaf) -> float:
         """Sel_{P|w}; of nothing sampled, 1 without a condition and a half with one."""
