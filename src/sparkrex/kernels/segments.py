@@ -13,6 +13,8 @@ from sparkrex.kernels.lazy import njit
 
 STEPS_LEFT, GIVEN_UP = range(2)
 """Entries of a budget."""
+MANY_STEPS = 1 << 20
+"""After so many, at the latest, a loop takes them from its budget: about a millisecond."""
 TOO_MANY, SPENT = -1, -2
 """In place of how many segments were found: more than allowed; the budget is spent, or the search was given up."""
 
@@ -215,6 +217,7 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
         window_last = min(window_last, end_high[space])
         # The ends of one start, each once: marked with the group's number, then put in order.
         n_lengths = 0
+        n_steps = 0
         for item in range(left, stop):
             # What starts behind the window's end ends there too.
             reach_high = min(reach_last[item], window_last)
@@ -227,8 +230,14 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
                     lengths[n_lengths] = end - start
                     n_lengths += 1
                 right += 1
-            if is_spent(budget, right - first_right + 1):
-                return np.int64(SPENT), spaces, starts, ends
+            n_steps += right - first_right + 1
+            # Writing to the budget after every item would cost a tenth of the time.
+            if n_steps >= MANY_STEPS:
+                if is_spent(budget, n_steps):
+                    return np.int64(SPENT), spaces, starts, ends
+                n_steps = 0
+        if is_spent(budget, n_steps):
+            return np.int64(SPENT), spaces, starts, ends
         if n + n_lengths > most:
             return np.int64(TOO_MANY), spaces, starts, ends
         if n + n_lengths > spaces.shape[0]:
