@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
-import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +16,7 @@ from tests.events.building import aggregate, first, here, last, query, seq, stre
 from tests.events.draws import Example
 from tests.events.engine_runs import engine_matches, evaluator_of, feed_rows
 from tests.events.oracle import find_matches
+from tests.interrupts import interrupt_when_busy
 from tests.segments.building import call
 
 from sparkrex.config import EVENT_ALGORITHMS, Settings
@@ -202,13 +201,5 @@ def test_an_interrupt_ends_a_search(algorithm: str, evaluator: RelationEvaluator
     # Followed one by one, runs would fill the memory first.
     n_events = 18 if algorithm == "basic" else 40
     text = "A" + "B" * n_events + "DCC" * (1 if algorithm != "basic" else 4000)
-    # A process that was started in the background may ignore it.
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            engine_matches(LATER, letters(text), evaluator=evaluator, settings=settings)
-    finally:
-        timer.cancel()
-        signal.signal(signal.SIGINT, handler)
+    with pytest.raises(KeyboardInterrupt), interrupt_when_busy():
+        engine_matches(LATER, letters(text), evaluator=evaluator, settings=settings)

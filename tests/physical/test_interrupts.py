@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
-
 import pytest
+from tests.interrupts import interrupted
 
 SEARCHES = {
     "backtrack, one partition": """
@@ -33,8 +29,8 @@ def query(text, rows, partitions=1, **settings):
     clause = "PARTITION BY p ORDER BY x MEASURES COUNT(*) AS n " + text
     small = table.slice(0, 20)
     rex.match(clause, settings=settings)(small)  # compiles
-    print("ready", flush=True)
-    rex.match(clause, settings=settings)(table)
+    with interrupt_when_busy():
+        rex.match(clause, settings=settings)(table)
 
 try:
     {search}
@@ -47,15 +43,4 @@ else:
 
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=list(SEARCHES))
 def test_ctrl_c(search: str) -> None:
-    text = PROGRAM.format(search=search.strip())
-    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(1.5)  # into the search
-            assert process.poll() is None
-            process.send_signal(signal.SIGINT)
-            answer, _ = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert answer == "interrupted\n"
+    assert interrupted(PROGRAM.format(search=search.strip())) == "interrupted\n"

@@ -1,20 +1,17 @@
 """Ctrl-C ends segment searches that could run for long, and so does a limit that counts steps.
 
-Each search runs in a process of its own on an input that takes far longer. After the interrupt its thread must end as
-well: a kernel that nobody can stop would go on.
+Each search runs in a process of its own on an input that takes far longer than it takes to see that it is busy. After
+the interrupt its thread must end as well: a kernel that nobody can stop would go on.
 """
 
 from __future__ import annotations
 
 import re
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.interrupts import interrupted
 
 import sparkrex as rex
 
@@ -28,7 +25,7 @@ SEARCHES = {
     "probed concatenation with bindings": (
         '"((A B) & W)", A=UP, B=UP, W="window(4990, 5000)", measures="A.x"', 5_000, "pr_left"),
     "closure": ('"(A B)+", A=UP, B=UP', 5_000, "sm_left"),
-    "closure from given starts": ('"(P A{2,}) & W", A=UP, P=None, W="window(3900, 4000)"', 4_000, "pr_left"),
+    "closure from given starts": ('"(P A{2,}) & W", A=UP, P=None, W="window(11900, 12000)"', 12_000, "pr_left"),
     "steps of two rows": (
         '"(P ((A & T)+ (B & T))+)", A=UP, B="last(x) < first(x)", T="window(2)", P=None', 1_000_000, "pr_left"),
     "conditions on both ends": ('"A", A="first(x) < 0"', 400_000, "optimizer"),
@@ -70,9 +67,9 @@ rows = np.arange({rows})
 table = pa.table({{"t": rows, "x": rows + 1.0}})
 settings = {{"planner": {planner!r}, "limit_segments": 10**9, "step_budget": 10**15}}
 rex.match(clause, settings=settings)(table.slice(0, 12))  # compiles
-print("ready", flush=True)
 try:
-    rex.match(clause, settings=settings)(table)
+    with interrupt_when_busy({inside!r}):
+        rex.match(clause, settings=settings)(table)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 else:
@@ -85,7 +82,7 @@ print("ended", flush=True)
 """
 
 
-# Each takes many seconds, most of them to wait; these two would run for hours on any machine.
+# Each takes some seconds, most of them to start; these two would run for hours on any machine.
 QUICK = ("conditions on both ends", "every mapping")
 
 
@@ -94,17 +91,9 @@ QUICK = ("conditions on both ends", "every mapping")
     [pytest.param(*one, id=name, marks=[] if name in QUICK else pytest.mark.slow) for name, one in SEARCHES.items()],
 )
 def test_ctrl_c(search: str, rows: int, planner: str) -> None:
-    text = PROGRAM.format(search=search, rows=rows, planner=planner)
-    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(4)  # into the search
-            assert process.poll() is None
-            process.send_signal(signal.SIGINT)
-            answer, _ = process.communicate(timeout=120)
-        finally:
-            process.kill()
+    # Conditions of one row are evaluated for all rows before the search.
+    inside = "_prepared_now" if "zscore_outlier" in search else "_run_now"
+    answer = interrupted(PROGRAM.format(search=search, rows=rows, planner=planner, inside=inside))
     assert answer == "interrupted\nended\n"
 
 
