@@ -15,7 +15,10 @@ ROOT = Path(sparkrex.__file__).parent
 
 FOUNDATION = ("source", "errors", "config", "threads", "stopwatch", "tree_text", "warn")
 
-SEGMENT_PLANS = ("planner/segments/logical", "planner/segments/physical_plan", "planner/segments/contains")
+SEGMENT_PLANS = (
+    "planner/segments/logical", "planner/segments/physical_plan", "planner/segments/lengths",
+    "planner/segments/contains",
+)
 """Plans of segment searches as data: the planner makes them, operators are built from them."""
 
 PARTS = (
@@ -63,7 +66,8 @@ TABLE: dict[str, Allowed] = {
     "aggregates": allow(*FOUNDATION, "kernels", packages="numpy"),
     "planner/segments/logical": allow("ir"),
     "planner/segments/physical_plan": allow("planner/segments/logical"),
-    "planner/segments/contains": allow("ir", "planner/segments/logical"),
+    "planner/segments/lengths": allow("ir", "planner/segments/logical"),
+    "planner/segments/contains": allow("ir", "planner/segments/logical", "planner/segments/lengths"),
     "physical": allow(
         *FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "kernels", packages="numpy pyarrow",
     ),
@@ -79,7 +83,9 @@ TABLE: dict[str, Allowed] = {
         packages="numpy pyarrow",
     ),
     # Rewritings of segment searches, and of the logical trees that are made of them.
-    "rewrite": allow(*FOUNDATION, "ir", "planner/segments", "planner/segments/logical"),
+    "rewrite": allow(
+        *FOUNDATION, "ir", "planner/segments", "planner/segments/logical", "planner/segments/lengths",
+    ),
     # The pipeline joins all of them; the face loads it when the first query comes.
     "engine": allow(*FOUNDATION, *PARTS, "segment_engine", "event_engine", "explanation", packages="numpy pyarrow"),
     "event_engine": allow(*FOUNDATION, *PARTS, "event_explanation", packages="numpy pyarrow"),

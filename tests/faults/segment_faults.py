@@ -18,6 +18,7 @@ from sparkrex.kernels.segments import value_window
 from sparkrex.physical.segments import build, conditions, joins, series, skip, unary
 from sparkrex.physical.segments.arguments import number_column
 from sparkrex.physical.segments.arrays import kept, taken
+from sparkrex.physical.segments.contains import Contains
 from sparkrex.physical.segments.contract import Segments, Spaces
 from sparkrex.physical.segments.leaves import candidates_of
 from sparkrex.physical.segments.probes import Probes, shared
@@ -27,7 +28,7 @@ from sparkrex.planner.segments.references import without_rows
 from sparkrex.rewrite import flatten, push_down_windows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from sparkrex.columns.arrange import Arrangement
@@ -100,6 +101,22 @@ def _windows_move_out_of_not() -> AbstractContextManager[Any]:
         return lengths.lengths(node.part, column) if isinstance(node, Neither) else correct(node, column)
 
     return mock.patch.object(lengths, "_from_parts", moved)
+
+
+# Contains
+
+
+def _contained_by(changed: Callable[[Contains], Contains]) -> AbstractContextManager[Any]:
+    return mock.patch.object(build, "Contains", lambda *given: changed(Contains(*given)))
+
+
+def _the_next_one_overlaps() -> AbstractContextManager[Any]:
+    """In `W X W Y W`, Y is looked for from a row before the one where X and W leave off."""
+    return _contained_by(lambda one: replace(one, gaps=tuple(gap - 1 for gap in one.gaps)))
+
+
+def _a_contained_segment_may_stand_out() -> AbstractContextManager[Any]:
+    return _contained_by(lambda one: one if one.trail is None else replace(one, trail=one.trail - 1))
 
 
 # Probes and references
@@ -224,6 +241,8 @@ SEGMENT_FAULTS = (
           _neighbouring_rows_are_joined_as_one, r"[PABCD]\d?\+? [PABCD]"),
     Fault("Not forgets its window", _not_without_its_window, r"~(?s:.*)window"),
     Fault("a window moves out of Not", _windows_move_out_of_not, r"~(?s:.*)window"),
+    Fault("the next of two contained segments overlaps the first", _the_next_one_overlaps, r"W \S+ W \S+ W"),
+    Fault("a contained segment may stand out by a row", _a_contained_segment_may_stand_out, r"~\(W"),
     Fault("probes are remembered without the bindings they refer to",
           _probes_are_remembered_without_bindings, r"- S\d\."),
     Fault("a condition on a branch not taken holds", _a_branch_not_taken_is_zero, r"\|(?s:.*)- S\d\."),

@@ -13,7 +13,7 @@ from tests.faults.segment_faults import SEGMENT_FAULTS
 from tests.segments.analysis import analyzed
 from tests.segments.oracle import evaluate
 from tests.segments.test_engine import rows, same
-from tests.segments.texts import SCHEMA, TYPES, clauses, plain_clauses, tables
+from tests.segments.texts import SCHEMA, TYPES, clauses, containing_clauses, plain_clauses, tables
 
 from sparkrex.errors import RexError
 from sparkrex.planner.segments.planners import PLANNERS
@@ -36,14 +36,17 @@ class _CaughtError(Exception):
 @pytest.mark.parametrize("fault", SEGMENT_FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
 def test_fault_is_caught(fault: Fault) -> None:
     with fault.inject():
-        assert is_caught(MOST_EXAMPLES, fault.needs, decimals="decimals" in fault.name), f"not caught: {fault.name}"
+        is_seen = is_caught(
+            MOST_EXAMPLES, fault.needs, decimals="decimals" in fault.name, contained="contained" in fault.name
+        )
+        assert is_seen, f"not caught: {fault.name}"
 
 
 def test_without_a_fault_nothing_is_caught() -> None:
     assert not is_caught(60, "")
 
 
-def is_caught(n_examples: int, needs: str, *, decimals: bool = False) -> bool:
+def is_caught(n_examples: int, needs: str, *, decimals: bool = False, contained: bool = False) -> bool:
     """Whether an example shows a fault; clauses without `needs` are passed over.
 
     A crash of the fault itself is not a catch: it fails the test.
@@ -55,7 +58,8 @@ def is_caught(n_examples: int, needs: str, *, decimals: bool = False) -> bool:
         suppress_health_check=list(HealthCheck),
     )
     @given(
-        clauses(decimals=True) if decimals else st.one_of(clauses(), clauses(), plain_clauses()),
+        clauses(decimals=True) if decimals else containing_clauses() if contained
+        else st.one_of(clauses(), clauses(), plain_clauses()),
         tables(n_rows=5, decimals=decimals), st.sampled_from(_PLANNERS),
     )
     def run(clause: str, data: list[dict[str, Any]], planner: str) -> None:

@@ -70,7 +70,8 @@ def test_rises_without_a_fall(monkeypatch: pytest.MonkeyPatch) -> None:
         ("~(W FALL W) & ALLW", 0.97), ("~(W FALL W) & ALLW", 0.985), ("(W FALL W) & ALLW", 0.97),
         ("RISE & (W FALL W) & ALLW", 0.97), ("~(FALL W) & ALLW", 0.98), ("(W FALL) & ALLW", 0.98),
         ("~(W FALL) & ALLW", 0.98), ("~(W DEEP W) & ALLW", 0.97), ("~(W P W) & ALLW", 0.97),
-        ("RISE & ~(W (FALL & ALLW) W) & ALLW", 0.98),
+        ("RISE & ~(W (FALL & ALLW) W) & ALLW", 0.98), ("~(W FALL W RISE W) & ALLW", 0.98),
+        ("(W RISE W FALL W) & ALLW", 0.98), ("~(W FALL W RISE) & ALLW", 0.98),
     ],
 )
 def test_the_estimate_is_near(pattern: str, fall: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

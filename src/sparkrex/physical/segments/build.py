@@ -94,12 +94,11 @@ class Builder:
 
     def _contains(self, plan: Physical, children: tuple[Operator, ...]) -> Operator:
         node = plan.logical
-        if len(children) == 2:
-            assert isinstance(node, Both)
+        if isinstance(node, Both):
             node = node.parts[1]
         found = containment_of(node)
         assert found is not None  # the planner's choice
         return Contains(
             plan.op.value, self.series, node.windows, children, plan.logical.gives, found.chain.windows, found.lead,
-            found.trail, found.is_negated, self.limit,
+            found.trail, found.gaps, found.is_negated, self.limit,
         )

@@ -5,7 +5,8 @@ rows to the first, F(s) = min(F(s + 1), first end of X from s), where an end is 
 inside the window: an X that ends later contains, or ends behind, one that is known already. Rows are taken in blocks,
 and the ends of a block in stretches of 1, 2, 4, ... rows, each asked of X for all rows of the block at once: after each
 stretch, rows whose next stretch begins at or behind what is known to end first, from there or later, are done. So X
-is asked for at most about twice the segments that a loop over single ends would ask for.
+is asked for at most about twice the segments that a loop over single ends would ask for. Of several, `W X W Y W`, the
+bounds compose: the first Y is looked up behind the first end of X.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ _SPACES = 1 << 20
 
 @dataclass(eq=False)
 class Contains:
-    """`children` are X, or the other part of an And and X. Each range is a search space of that other part.
+    """`children` are X, or X, Y and so on, behind the other part of an And, if there is one.
 
-    `windows` are those of the pattern itself. `lead` and `trail` are as in `Containment`; `reach` are the windows of
-    the whole chain, beyond which X is not looked for.
+    Each range is a search space of that other part.
+
+    `windows` are those of the pattern itself. `lead`, `trail` and `gaps` are as in `Containment`; `reach` are the
+    windows of the whole chain, beyond which X is not looked for.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Contains:
     reach: tuple[Window, ...]
     lead: int | None
     trail: int | None
+    gaps: tuple[int, ...]
     is_negated: bool
     limit: int
 
@@ -116,7 +120,7 @@ class Contains:
             start_low[some], start_high[some], end_low[some], end_high[some],
             taken(spaces.bindings, space[some], spaces.bindings),
         )
-        if len(self.children) == 2:
+        if len(self.children) > len(self._contained):
             found = self.children[0].find(ranges)
         else:
             nothing = np.empty(0, np.int64)
@@ -124,20 +128,25 @@ class Contains:
             found = together(parts) if parts else Segments(nothing, nothing, nothing)
         return Segments(space[some][found.space], found.start, found.end, found.bindings)
 
+    @property
+    def _contained(self) -> tuple[Operator, ...]:
+        return self.children[-1 - len(self.gaps) :]
+
     @cached_property
     def _first_end(self) -> Rows:
         """By start, the first end of a segment that contains X; beyond every row if there is none."""
         n_rows = self.series.n_rows
         nowhere = n_rows + 1
         assert self.trail is not None
-        found = self._first_ends(is_suffix=self.lead is not None)
-        lead = min(self.lead or 0, n_rows)
-        if lead:
-            moved = np.concatenate((found[lead:], np.full(lead, nowhere)))
-            found = np.where(_behind(self.series)[0] > np.arange(n_rows) + lead, moved, nowhere)
+        behind = _behind(self.series)[0]
+        found = np.arange(n_rows)
+        for number, (contained, gap) in enumerate(zip(self._contained, (self.lead or 0, *self.gaps), strict=True)):
+            first_ends = self._first_ends(contained, is_suffix=number > 0 or self.lead is not None)
+            place = found + min(gap, n_rows)
+            found = np.where(place < behind, first_ends[np.minimum(place, n_rows - 1)], nowhere)
         return np.where(found < n_rows, found + self.trail, nowhere)
 
-    def _first_ends(self, *, is_suffix: bool) -> Rows:
+    def _first_ends(self, contained: Operator, *, is_suffix: bool) -> Rows:
         """By row the first end of an X that starts there, or, for a suffix, there or later in the partition."""
         n_rows = self.series.n_rows
         nowhere = n_rows + 1
@@ -147,7 +156,7 @@ class Contains:
         while stop > 0:
             begin = max(0, stop - size)
             try:
-                self._fill(first_end, begin, stop, behind, last_reached, is_suffix=is_suffix)
+                self._fill(contained, first_end, begin, stop, behind, last_reached, is_suffix=is_suffix)
             except TooManySegmentsError:
                 if stop - begin == 1:
                     raise
@@ -157,7 +166,8 @@ class Contains:
         return first_end
 
     def _fill(
-        self, first_end: Rows, begin: int, stop: int, behind: Rows, reached: Rows, *, is_suffix: bool
+        self, contained: Operator, first_end: Rows, begin: int, stop: int, behind: Rows, reached: Rows, *,
+        is_suffix: bool,
     ) -> None:
         n_rows, nowhere = self.series.n_rows, self.series.n_rows + 1
         rows = np.arange(begin, stop)
@@ -172,7 +182,7 @@ class Contains:
             high = np.minimum(np.minimum(low + width - 1, reached[asked]), bound[asked - begin] - 1)
             is_open = low <= high
             asked, low, high = asked[is_open], low[is_open], high[is_open]
-            found = self.children[-1].find(Spaces(asked, asked, low, high))
+            found = contained.find(Spaces(asked, asked, low, high))
             np.minimum.at(known, found.start - begin, found.end)
             bound = _suffix_least(known, behind[rows], nowhere) if is_suffix else known[:-1]
             offset, width = offset + width, 2 * width
@@ -182,8 +192,23 @@ class Contains:
     def _last_start(self) -> Rows:
         """By end, the last start of a segment that contains X, with X at its end; -1 before every row."""
         n_rows = self.series.n_rows
-        last_start = np.full(n_rows, -1)
         assert self.lead is not None
+        before = _behind(self.series)[1]
+        *earlier, last = self._contained
+        found = self._last_starts(last)
+        for contained, gap in zip(reversed(earlier), reversed(self.gaps), strict=True):
+            # The last start of any that ends at a row or before it; those of earlier partitions do not count.
+            last_starts = np.maximum.accumulate(self._last_starts(contained))
+            place = found - min(gap, n_rows)
+            start = np.where(place >= before, last_starts[np.maximum(place, 0)], -1)
+            found = np.where(start >= before, start, -1)
+        # So far to the left the segment may still start; before its partition it does not, by its search space.
+        return np.where(found >= 0, found - self.lead, -1)
+
+    def _last_starts(self, contained: Operator) -> Rows:
+        """By row the last start of an X that ends there; -1 if there is none."""
+        n_rows = self.series.n_rows
+        last_start = np.full(n_rows, -1)
         size, begin = _BLOCK, 0
         earliest = self._reach[1]
         while begin < n_rows:
@@ -195,7 +220,7 @@ class Contains:
                     low = np.maximum(high - width + 1, earliest[asked])
                     is_open = (low <= high) & (last_start[asked] < 0)
                     asked, low, high = asked[is_open], low[is_open], high[is_open]
-                    found = self.children[-1].find(Spaces(low, high, asked, asked))
+                    found = contained.find(Spaces(low, high, asked, asked))
                     np.maximum.at(last_start, found.end, found.start)
                     offset, width = offset + width, 2 * width
             except TooManySegmentsError:
@@ -204,8 +229,7 @@ class Contains:
                 size = (stop - begin + 3) // 4
                 continue
             begin = stop
-        # So far to the left the segment may still start; before its partition it does not, by its search space.
-        return np.where(last_start >= 0, last_start - self.lead, -1)
+        return last_start
 
     @cached_property
     def _reach(self) -> tuple[Rows, Rows]:

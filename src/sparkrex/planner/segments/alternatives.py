@@ -79,14 +79,14 @@ class Alternatives:
                 yield from self._both(node)
 
     def _containing(self, node: Logical) -> Iterator[Alternative]:
-        contained = self._contained(node)
-        if contained is not None:
-            yield Alternative(Op.CONTAINS, node, (contained,))
+        contained = self.contained(node)
+        if contained:
+            yield Alternative(Op.CONTAINS, node, contained)
 
-    def _contained(self, node: Logical) -> Logical | None:
-        """X, where the node says no more than that a segment contains X, or contains none."""
+    def contained(self, node: Logical) -> tuple[Logical, ...]:
+        """X, or X, Y and so on, where the node says no more than that a segment contains them, or does not."""
         found = containment_of(node)
-        return None if found is None else self.taken(found.chain, range(found.begin, found.stop))
+        return () if found is None else tuple(self.taken(found.chain, range(*piece)) for piece in found.pieces)
 
     def _concat(self, node: Concat) -> Iterator[Alternative]:
         n = len(node.parts)
@@ -128,9 +128,9 @@ class Alternatives:
             if isinstance(left, Leaf) and order in (Order.ANY, Order.RIGHT_FIRST):
                 yield Alternative(Op.FILTER, logical, (right,))
         for other, range_ in ((left, right), (right, left)):
-            contained = self._contained(range_) if other is not range_ else None
-            if contained is not None:
-                yield Alternative(Op.CONTAINS, replace(logical, parts=(other, range_)), (other, contained))
+            contained = self.contained(range_) if other is not range_ else ()
+            if contained:
+                yield Alternative(Op.CONTAINS, replace(logical, parts=(other, range_)), (other, *contained))
         for op in _allowed(order, Op.SORT_MERGE_AND, Op.RIGHT_PROBE_AND, Op.LEFT_PROBE_AND):
             yield Alternative(op, logical, (left, right))
 

@@ -149,21 +149,21 @@ class _Sampler:
         """None if there are no rows, or X is too much to ask for."""
         found = containment_of(node)
         assert found is not None
-        contained = Alternatives().taken(found.chain, range(found.begin, found.stop))
+        contained = Alternatives().contained(node)
         longest = self.series.longest(tuple(type(one)(one.column, None, one.high) for one in found.chain.windows))
-        each = sum(self._cost(leaf, longest) for leaf in leaves_of(contained))
+        each = sum(self._cost(leaf, longest) for one in contained for leaf in leaves_of(one))
         n_rows = self.series.n_rows
         if not n_rows or each * _FEWEST_TESTS > _MOST_TIME:
             return None
-        is_leaf_of_one_row = isinstance(contained, Leaf) and contained.is_point
-        most = 1 if is_leaf_of_one_row else self.series.longest(contained.windows)
-        is_pairs = found.lead is not None and found.trail is not None
+        most = max(self._longest(one) for one in contained)
+        is_pairs = len(contained) > 1 or (found.lead is not None and found.trail is not None)
         n_drawn, furthest = self._sizes(each, longest, most if is_pairs else 1)
         places = (np.arange(n_drawn) + self.generator.random(n_drawn)) * (n_rows / n_drawn)
         rows = np.unique(np.minimum(places.astype(np.int64), n_rows - 1))
         try:
-            operator = Builder(self.series, self.conditions, _LIMIT).build(probing_plan(contained))
-            shortest, looked = self._shortest(found, operator, rows, furthest)
+            builder = Builder(self.series, self.conditions, _LIMIT)
+            operators = [builder.build(probing_plan(one)) for one in contained]
+            shortest, looked = self._shortest(found, operators, rows, furthest)
         except (NoPlanError, TooManySegmentsError):
             return None
         place = np.repeat(np.arange(len(rows)), _BESIDE)
@@ -177,6 +177,10 @@ class _Sampler:
             if self._cost(leaf, longest) * len(start) < 1e6
         }
         return replace(sample, beside=holds)
+
+    def _longest(self, contained: Logical) -> int:
+        is_point = isinstance(contained, Leaf) and contained.is_point
+        return 1 if is_point else self.series.longest(contained.windows)
 
     def _cost(self, leaf: Leaf, longest: int) -> float:
         """Nanoseconds of testing a condition once."""
@@ -195,7 +199,9 @@ class _Sampler:
         tests_a_row = furthest * min(most, (furthest + 1) // 2)
         return min(max(_FEWEST_ROWS, n_tests // tests_a_row), _MOST_ROWS), furthest
 
-    def _shortest(self, found: Containment, operator: Operator, rows: Rows, furthest: int) -> tuple[Rows, Rows]:
+    def _shortest(
+        self, found: Containment, operators: list[Operator], rows: Rows, furthest: int
+    ) -> tuple[Rows, Rows]:
         offsets = self.series.offsets
         partition = np.searchsorted(offsets, rows, side="right")
         upper = tuple(type(one)(one.column, None, one.high) for one in found.chain.windows)
@@ -203,11 +209,15 @@ class _Sampler:
         if found.trail is None:
             assert found.lead is not None
             first = np.maximum(np.maximum(frame.starts_to(rows)[0], offsets[partition - 1]), rows - furthest + 1)
-            near = _last_starts(operator, rows, first + found.lead)
+            near = _last_starts(operators[-1], rows, first + found.lead, is_prefix=False)
+            for operator, gap in zip(operators[-2::-1], reversed(found.gaps), strict=True):
+                near = _last_starts(operator, near - gap, first + found.lead, is_prefix=True)
             return np.where(near >= 0, rows - near + 1 + found.lead, rows + furthest), rows - first + 1
         last = np.minimum(np.minimum(frame.ends_from(rows)[1], offsets[partition] - 1), rows + furthest - 1)
-        start, stop = rows + (found.lead or 0), last - found.trail
-        near = _first_ends(operator, start, stop, is_suffix=found.lead is not None)
+        stop = last - found.trail
+        near = _first_ends(operators[0], rows + (found.lead or 0), stop, is_suffix=found.lead is not None)
+        for operator, gap in zip(operators[1:], found.gaps, strict=True):
+            near = _first_ends(operator, near + gap, stop, is_suffix=True)
         return np.where(near <= stop, near - rows + 1 + found.trail, furthest + 1), last - rows + 1
 
 
@@ -229,17 +239,19 @@ def _first_ends(operator: Operator, start: Rows, stop: Rows, *, is_suffix: bool)
     return nearest
 
 
-def _last_starts(operator: Operator, end: Rows, first: Rows) -> Rows:
-    """To each end the last start of an X from `first` on; -1 if there is none."""
+def _last_starts(operator: Operator, end: Rows, first: Rows, *, is_prefix: bool) -> Rows:
+    """To each end the last start of an X from `first` on, that ends there, or there or earlier; -1 if none."""
+    counts = np.maximum(end - first + 1, 0) if is_prefix else (end >= first).astype(np.int64)
+    place = np.repeat(np.arange(len(end)), counts)
+    asked = end[place] - np.arange(len(place)) + np.repeat(np.cumsum(counts) - counts, counts)
     nearest = np.full(len(end), -1)
-    place = np.arange(len(end))
     offset, width = 0, 1
-    while len(place):
-        high = end[place] - offset
-        low = np.maximum(high - width + 1, first[place])
-        is_open = (low <= high) & (nearest[place] < 0)
-        place, low, high = place[is_open], low[is_open], high[is_open]
-        found = operator.find(Spaces(low, high, end[place], end[place]))
+    while len(asked):
+        high = asked - offset
+        low = np.maximum(np.maximum(high - width + 1, first[place]), nearest[place] + 1)
+        is_open = low <= high
+        asked, place, low, high = asked[is_open], place[is_open], low[is_open], high[is_open]
+        found = operator.find(Spaces(low, high, asked, asked))
         np.maximum.at(nearest, place[found.space], found.start)
         offset, width = offset + width, 2 * width
     return nearest

@@ -145,7 +145,7 @@ class CostModel:
                 step = self._step(op, both, self.cards.found(node, ranges), ((ranges, 1.0), (ranges, 1.0)))
                 return self._with_bindings(step, logical, self.cards.found(node, ranges))
             case Op.CONTAINS:
-                return self._contains(node, children, ranges)
+                return self._contains(logical, children, ranges, node)
             case Op.RIGHT_PROBE_AND | Op.LEFT_PROBE_AND:
                 return self._probe_and(op, node, children, ranges)
             case Op.MATERIALIZE_NOT:
@@ -211,24 +211,26 @@ class CostModel:
         asked = ((ranges, 1.0), probe) if is_right else (probe, (ranges, 1.0))
         return self._step(op, n_base, self.cards.found(node, ranges), asked)
 
-    def _contains(self, node: Logical, children: tuple[Logical, ...], ranges: Ranges) -> Step:
-        """From every start X is looked for up to its first end, and then one range of ends is asked for.
+    def _contains(self, logical: Logical, children: tuple[Logical, ...], ranges: Ranges, node: Logical) -> Step:
+        """From every start each X is looked for up to its first end, and then one range of ends is asked for.
 
         Starts of several spaces share the first ends, so that where spaces overlap this is too much.
         """
-        contained = children[-1]
-        between = self._between(contained, Ranges(1, self.cards.n_rows))
-        from_one = self.cards.found(contained, Ranges(1, between))
-        near = min(between, max(2.0, 2 * between / (1 + from_one)))
+        has_other = isinstance(logical, Both)
         starts = max(ranges.starts, 1.0)
-        asked: tuple[tuple[Ranges, float], ...] = ((Ranges(1, near), starts),)
-        if len(children) == 2:
-            asked = ((ranges, 1.0), *asked)
-        found = self.cards.found(node, ranges)
+        asked: list[tuple[Ranges, float]] = [(ranges, 1.0)] if has_other else []
+        n_calls = 0.0
+        for contained in children[has_other:]:
+            between = self._between(contained, Ranges(1, self.cards.n_rows))
+            from_one = self.cards.found(contained, Ranges(1, between))
+            near = min(between, max(2.0, 2 * between / (1 + from_one)))
+            asked.append((Ranges(1, near), starts))
+            n_calls += log2(between) + 1
         weight = self.weights.operators[Op.SORT_MERGE_AND]
-        n_calls = log2(between) + 1
-        made = found if len(children) == 1 else 0.0
-        return Step(n_calls * weight.call, weight.input * (1 + 4 * starts) + weight.output * made, asked)
+        made = 0.0 if has_other else self.cards.found(node, ranges)
+        n_contained = len(children) - has_other
+        each = weight.input * (1 + 4 * starts * n_contained) + weight.output * made
+        return Step(n_calls * weight.call, each, tuple(asked))
 
     def _between(self, logical: Logical, ranges: Ranges) -> float:
         """l_se, where an end of the space is fixed no more than the window.
