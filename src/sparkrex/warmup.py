@@ -137,6 +137,8 @@ _SEGMENTS = {
     "segments, not, or and repetition": f"{_BEGIN} MEASURES count(*) AS n PATTERN (((UP | DOWN)+ & ~(W BIG W)) & S) "
     "DEFINE SEGMENT UP AS last(price) > first(price) AND window(2), SEGMENT DOWN AS sum(volume) < 500 AND window(2), "
     "SEGMENT W AS true, SEGMENT BIG AS max(price) > 90, SEGMENT S AS window(2, 5)",
+    "segments, so many repetitions": f"{_BEGIN} MEASURES count(*) AS n PATTERN (UP{{2,3}} & S) "
+    "DEFINE SEGMENT UP AS last(price) > first(price), SEGMENT S AS window(2, 5)",
     "all matches of a row pattern": f"{_BEGIN} MEASURES START_INDEX() AS i ALL MATCHES PATTERN (A B{{1,3}} C) "
     "DEFINE B AS price < PREV(price), C AS price > 50",
 }

@@ -97,7 +97,7 @@ def _moments(pairs: Sequence[tuple[Any, ...]]) -> tuple[Any, Any, Any] | None:
 def _centred(pairs: Sequence[tuple[Any, ...]]) -> tuple[Any, Any, Any]:
     distances = [_distances([pair[k] for pair in pairs]) for k in (0, 1)]
     variances = (sum(one**2 for one in values) for values in distances)
-    return (sum(x * y for x, y in zip(*distances, strict=True)), *variances)  # type: ignore[return-value]  # two
+    return (sum(x * y for x, y in zip(*distances, strict=True)), *variances)
 
 
 def _distances(values: Sequence[Any]) -> list[Any]:

@@ -95,7 +95,7 @@ def test_ranges_are_what_the_oracle_finds(example: Example, seed: int) -> None:
             continue
         plans = [random_plan(logical, seed + attempt) for attempt in range(12)]
         chosen = [plan for plan in plans if "Contains" in shape(plan)][:3]
-        composed = any(found.gaps for node in nodes(logical) if (found := containment_of(node)))
+        composed = any(one.gaps for node in nodes(logical) if (one := containment_of(node)))
         event(f"contains: {bool(chosen)}, composed: {composed}, matches: {bool(expected)}")
         for plan in chosen:
             found = found_by(plan, example)

@@ -10,6 +10,7 @@ import numpy as np
 
 from sparkrex.kernels.segment_closures import close, first_rows, new_rows, next_rows, reached_ends
 from sparkrex.kernels.segment_probes import offsets_of
+from sparkrex.kernels.segment_reach import close_by_sets
 from sparkrex.kernels.segments import is_among
 from sparkrex.physical.segments.arrays import (
     TooManySegmentsError,
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
     from sparkrex.physical.segments.conditions import Condition
     from sparkrex.physical.segments.contract import Rows
     from sparkrex.physical.segments.series import Frame, Series
+
+
+_MOST_WORDS = 1 << 23
+"""Words of 64 bits that sets of ends may take: 64 MB."""
+_WORDS_A_SEGMENT = 8
+"""Words for each segment of an iteration, up to which its closure is found by sets of ends."""
 
 
 @dataclass(eq=False)
@@ -232,6 +239,13 @@ class MaterializeKleene(Unary):
     ) -> Segments:
         """Everything that more iterations reach from the latest, start row by start row."""
         rounds = -1 if self.maximum is None else self.maximum - self.minimum
+        if rounds < 0 and self._fills_sets(spaces, base, upper):
+            n, space, start, end = close_by_sets(
+                latest.space, latest.start, latest.end, base.space, base.start, base.end, self.gap, spaces.end_high,
+                tuple(self.series.frame(upper)), self.series.longest(upper), self.limit, self.series.budget,
+            )
+            check_number(n)
+            return Segments(space[:n], start[:n], end[:n])
         n, space, start, end = close(
             latest.space, latest.start, latest.end, base.space, base.start, base.end, self.gap, spaces.end_high,
             tuple(self.series.frame(upper)), rounds, self.series.longest(upper), self.limit,
@@ -239,6 +253,16 @@ class MaterializeKleene(Unary):
         )
         check_number(n)
         return Segments(space[:n], start[:n], end[:n])
+
+    def _fills_sets(self, spaces: Spaces, base: Segments, upper: tuple[Window, ...]) -> bool:
+        """Whether sets of ends are small, and most of them not empty: then adding them up takes fewest steps."""
+        if not len(base):
+            return False
+        n_words = (self.series.longest(upper) + 63) // 64
+        n_rows = np.maximum(spaces.end_high - spaces.start_low + 1, 0)
+        if int(n_rows.max()) * n_words > _MOST_WORDS:
+            return False
+        return int(n_rows.sum()) * n_words <= _WORDS_A_SEGMENT * len(base)
 
     def _bound_closure(self, join: Join, stretch: Spaces, latest: Segments, base: Segments) -> Segments:
         """The same with the last iteration's bindings: joined until nothing new comes (semi-naive)."""

@@ -168,6 +168,9 @@ class CostModel:
                 found_once = self.cards.found(children[0], Ranges(between, between))
                 # Every segment found is extended once by what starts at its end.
                 pairs = joined_pairs(found, found_once, between)
+                if logical.maximum is None and not logical.gives:
+                    # Or sets of ends are added up, one for each row and hardly more, of 64 ends in a word.
+                    pairs = min(pairs, found_once + between * (self.cards.lengths(node).high / 64 + 1))
                 step = self._step(op, found_once, found + pairs, ((Ranges(between, between), 1.0),))
                 return self._with_bindings(step, logical, found)
         raise AssertionError(op)
