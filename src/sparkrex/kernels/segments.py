@@ -217,27 +217,26 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
         window_last = min(window_last, end_high[space])
         # The ends of one start, each once: marked with the group's number, then put in order.
         n_lengths = 0
-        n_steps = 0
-        for item in range(left, stop):
-            # What starts behind the window's end ends there too.
-            reach_high = min(reach_last[item], window_last)
-            right = first_from(right_space, right_start, right_low, space, reach_first[item])
-            first_right = right
-            while right < n_right and right_space[right] == space and right_start[right] <= reach_high:
-                end = right_end[right]
-                if window_first <= end <= window_last and seen[end - start] != group:
-                    seen[end - start] = group
-                    lengths[n_lengths] = end - start
-                    n_lengths += 1
-                right += 1
-            n_steps += right - first_right + 1
+        item = left
+        while item < stop:
             # Writing to the budget after every item would cost a tenth of the time.
-            if n_steps >= MANY_STEPS:
-                if is_spent(budget, n_steps):
-                    return np.int64(SPENT), spaces, starts, ends
-                n_steps = 0
-        if is_spent(budget, n_steps):
-            return np.int64(SPENT), spaces, starts, ends
+            n_steps = 0
+            while item < stop and n_steps < MANY_STEPS:
+                # What starts behind the window's end ends there too.
+                reach_high = min(reach_last[item], window_last)
+                first_right = first_from(right_space, right_start, right_low, space, reach_first[item])
+                right = first_right
+                while right < n_right and right_space[right] == space and right_start[right] <= reach_high:
+                    end = right_end[right]
+                    if window_first <= end <= window_last and seen[end - start] != group:
+                        seen[end - start] = group
+                        lengths[n_lengths] = end - start
+                        n_lengths += 1
+                    right += 1
+                n_steps += right - first_right + 1
+                item += 1
+            if is_spent(budget, n_steps):
+                return np.int64(SPENT), spaces, starts, ends
         if n + n_lengths > most:
             return np.int64(TOO_MANY), spaces, starts, ends
         if n + n_lengths > spaces.shape[0]:
