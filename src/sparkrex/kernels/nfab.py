@@ -17,7 +17,7 @@ import numpy as np
 
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.machine import holds
-from sparkrex.kernels.nfab_absence import end_verdict, holds_for, is_there, row_before, row_behind, status_of
+from sparkrex.kernels.nfab_absence import end_verdict, gaps_verdict, holds_for, status_of
 from sparkrex.kernels.nfab_codes import (
     ANY,
     CONTIGUITY,
@@ -230,22 +230,19 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
                         at[WHERE] = row
                         return OVERFLOW
                 # The event is selected, as if negated components were not there; then the run may be refused.
-                is_refused = False
                 if absences is not None:
-                    cross_offsets, crossed = absences[7], absences[8]
-                    for a in range(cross_offsets[edge], cross_offsets[edge + 1]):
-                        behind = row_behind(last, row - 1, ties)
-                        found = is_there(crossed[a], behind, row_before(row, behind, ties), child, (start, low, high),
-                                         absences, tests, machine, columns, record_ints, record_floats, no_labels,
-                                         budget)
+                    ask_offsets = absences[7]
+                    if ask_offsets[edge] < ask_offsets[edge + 1]:
+                        found = gaps_verdict(absences[8], ask_offsets[edge], ask_offsets[edge + 1], last, row, child,
+                                             (start, low, high), absences, ties, tests, machine, columns, record_ints,
+                                             record_floats, no_labels, budget)
                         if found < 0:
                             at[WHERE] = row
                             return status_of(found)
-                        is_refused = is_refused or found == 1
-                if is_refused:
-                    free[n_free] = child
-                    n_free += has_record
-                    continue
+                        if found == 1:
+                            free[n_free] = child
+                            n_free += has_record
+                            continue
                 label = first_label if state != 0 else state_variable[target]
                 node_row[n_nodes] = row
                 node_label[n_nodes] = state_variable[target]
@@ -267,6 +264,15 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
                             at[WHERE] = row
                             return OVERFLOW if found == -1 else DIVISION_BY_ZERO
                         ends_here = found == 1
+                    end_offsets = absences[9]
+                    if ends_here and end_offsets[target] < end_offsets[target + 1]:
+                        found = gaps_verdict(absences[10], end_offsets[target], end_offsets[target + 1], last, row,
+                                             child, (start, low, high), absences, ties, tests, machine, columns,
+                                             record_ints, record_floats, no_labels, budget)
+                        if found < 0:
+                            at[WHERE] = row
+                            return status_of(found)
+                        ends_here = found == 0
                     if ends_here and absences[6].shape[0] > 0:
                         found = end_verdict(start, row, label, state_variable[target], child, is_open,
                                             (start, low, high), absences, ties, tests, machine, columns, record_ints,

@@ -2,7 +2,9 @@
 
 Where one is looked for is known as soon as the rows around it are: between two events of a match when the second is
 selected, before the first or behind the last when the match ends. So `nfab.advance` asks there, once for all histories
-that runs share, and only a condition that reads what is selected later still waits until a match is listed (`verdict`).
+that runs share (`gaps_verdict`, `end_verdict`). What a condition reads may be selected later: then it is asked for
+later, and the run's record tells the rows around it. Backtracking asks for all of them when it lists a match
+(`verdict`).
 """
 
 from __future__ import annotations
@@ -87,7 +89,9 @@ def is_there(k, low, high, record, bounds, absences, tests, machine, columns, re
         before the component), next_candidate int64 (components, rows + 1: the next row whose row condition holds),
         window_first, window_last (by row: the first row that a match which ends here may have, the last that one which
         starts here may have), listed (the components asked for each match that is listed), at_end (those that may
-        stand before or behind all events), cross_offsets and crossed (by edge: those that it passes)
+        stand before or behind all events), ask_offsets and asked (by edge: see `gaps_verdict`), end_offsets and
+        asked_at_end (by state: the same where a match ends), postponed int64 (n, 3: number of a component, the slots of
+        records that hold the rows around its gap)
     budget : see `nfab_codes`
     """
     conditions, next_candidate = absences[0], absences[2]
@@ -105,6 +109,43 @@ def is_there(k, low, high, record, bounds, absences, tests, machine, columns, re
         if found != 0:
             return found
         candidate = next_candidate[k, candidate + 1]
+    return 0
+
+
+@inlined
+def gap_of(record, place, postponed, ties, record_ints):
+    """The first and the last row of the gap that a run remembers, of a postponed component; none if it crossed none."""
+    before, after = record_ints[record, postponed[place, 1]], record_ints[record, postponed[place, 2]]
+    if before < 0:
+        return np.int64(0), np.int64(-1)  # it began behind the component, which the end of the match asks for
+    low = row_behind(before, after - 1, ties)
+    return low, row_before(after, low, ties)
+
+
+@shared
+def gaps_verdict(asked, begin, end, last, row, record, bounds, absences, ties, tests, machine, columns, record_ints,
+                 record_floats, no_labels, budget):
+    """Whether an event is there that must be absent between two of a match: 1, 0, or negative (`status_of`).
+
+    Parameters
+    ----------
+    asked : from `begin` to `end` the components: a number, of one between the rows `last` and `row`, which the run has
+        just selected, or `~place` of one that was postponed
+    record : that of the run with `row`
+    """
+    postponed = absences[11]
+    for a in range(begin, end):
+        k = asked[a]
+        if k >= 0:
+            low = row_behind(last, row - 1, ties)
+            high = row_before(row, low, ties)
+        else:
+            low, high = gap_of(record, ~k, postponed, ties, record_ints)
+            k = postponed[~k, 0]
+        found = is_there(k, low, high, record, bounds, absences, tests, machine, columns, record_ints, record_floats,
+                         no_labels, budget)
+        if found != 0:
+            return found
     return 0
 
 

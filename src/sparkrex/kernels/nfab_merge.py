@@ -4,9 +4,11 @@ What a run becomes depends on its state and on the values that its state can sti
 are one from then on; their histories live on in a union node of the shared buffer (`kernels.nfab_matches`). Runs that
 may be equivalent are found by a hash of what is compared.
 
-A negation reads more than values. Between the last event of a run and its next one it looks at the rows after the last:
-runs must agree in that row, or, if the rows alone decide, in whether a forbidden one has come. Before and behind a
-match it looks at rows that the first event decides: runs must agree in where they began.
+A negation reads more than values. Between the last event of a run and its next one it looks at the rows after the last
+for *candidates*, those that meet what its condition says of the row alone. Two runs with the same first candidate have
+the same ones; they must agree in it, or, if the rows alone decide, in whether one has come. A run that is yet to be
+asked for a gap behind it remembers the rows around it: there runs must agree in the first and the last candidate.
+Before and behind a match a negation looks at rows that the first event decides: runs must agree in where they began.
 
 Of matches that may not overlap one is kept of those that end on a row: the earliest start, then the fewest events, then
 the smallest rows. There runs keep the best of their histories instead of all. That is enough. Two equivalent runs of
@@ -21,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkrex.kernels.inlined import inlined
-from sparkrex.kernels.nfab_absence import row_behind
+from sparkrex.kernels.nfab_absence import gap_of, row_behind
 from sparkrex.kernels.nfab_codes import LABEL, LAST, MERGES, N_FIELDS, NODE, RECORD, START, STATE
 from sparkrex.kernels.nfab_matches import UNION
 
@@ -63,16 +65,23 @@ def _are_equivalent(state, record, other, read_offsets, read, columns, column_bi
 
 
 @inlined
-def _gap_mark(k, last, row, next_candidate, reads_run, ties):
-    """What two runs in front of negated component k must agree in: their last row, or what has come behind it.
+def _gap_mark(k, last, row, record, apart, ties, record_ints):
+    """What two runs in front of negated component k, or with a gap of a postponed one behind them, must agree in.
 
     A forbidden row that is tied with this one is not yet one for an event that is tied with it, too.
     """
-    if reads_run[k] != 0:
-        return last
+    reads_run, next_candidate, postponed, previous_candidate = apart[2], apart[5], apart[6], apart[7]
+    if k < 0:
+        low, high = gap_of(record, ~k, postponed, ties, record_ints)
+        candidate = next_candidate[postponed[~k, 0], low]
+        if candidate > high:
+            return np.int64(-1)
+        return candidate * next_candidate.shape[1] + previous_candidate[~k, high]
     candidate = next_candidate[k, row_behind(last, row, ties)]
     if candidate > row:
         return np.int64(-1)
+    if reads_run[k] != 0:
+        return candidate
     return np.int64(-3 if ties.shape[0] > 0 and ties[candidate] == ties[row] else -2)
 
 
@@ -102,15 +111,16 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, c
     ----------
     runs : int64 (5 fields, runs)
     reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
-    apart : gap_offsets by state and gaps (the negated components that its edges pass), reads_run uint8 by component
-        (whether the run decides, too), whether runs must agree in their first event, whether to keep best histories,
-        next_candidate (see `nfab_absence.is_there`)
+    apart : gap_offsets by state and gaps (the negated components whose gap its edges cross, and `~place` of postponed
+        ones whose gap its runs have crossed), reads_run uint8 by component (whether the run decides, too), whether runs
+        must agree in their first event, whether to keep best histories, next_candidate and postponed (see
+        `nfab_absence.is_there`), previous_candidate int64 (postponed components, rows: the last one up to a row)
     table : int64, a power of two of entries, at least twice the runs: all -1, and left so
     used : room for as many numbers as there are runs
     """
     node_row, node_label, node_before, node_other, node_youngest = nodes
     read_offsets, read = reads
-    gap_offsets, gaps, reads_run, by_start, keeps_best, next_candidate = apart
+    gap_offsets, gaps, by_start, keeps_best = apart[0], apart[1], apart[3], apart[4]
     mask = table.shape[0] - 1
     n_left = np.int64(0)
     for r in range(n_runs):
@@ -124,7 +134,7 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, c
             hashed = (hashed ^ np.uint64(bits) ^ np.uint64(flag)) * np.uint64(0x9E3779B97F4A7C15)
             hashed ^= hashed >> np.uint64(29)
         for k in range(gap_offsets[state], gap_offsets[state + 1]):
-            mark = _gap_mark(gaps[k], runs[LAST, r], row, next_candidate, reads_run, ties)
+            mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
             hashed = (hashed ^ np.uint64(mark)) * np.uint64(0x9E3779B97F4A7C15)
             hashed ^= hashed >> np.uint64(29)
         if by_start:
@@ -141,9 +151,9 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, c
                 equal = runs[START, other] == runs[START, r] and runs[LABEL, other] == runs[LABEL, r]
             if equal:
                 for k in range(gap_offsets[state], gap_offsets[state + 1]):
-                    mark = _gap_mark(gaps[k], runs[LAST, r], row, next_candidate, reads_run, ties)
-                    equal = equal and mark == _gap_mark(gaps[k], runs[LAST, other], row, next_candidate, reads_run,
-                                                        ties)
+                    mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
+                    equal = equal and mark == _gap_mark(gaps[k], runs[LAST, other], row, runs[RECORD, other], apart,
+                                                        ties, record_ints)
             if equal and _are_equivalent(state, record, runs[RECORD, other], read_offsets, read, columns, column_bits,
                                          record_ints, float_bits):
                 same = other

@@ -1,9 +1,10 @@
-"""Where negated components are asked for: on edges, at the ends of matches, or of every match that is listed.
+"""Where negated components are asked for: on edges and at the ends of matches, of all histories that a run shares.
 
-Between two events of a match a negated component is asked for on the edge that selects the second, since the rows
-between them are known there. That needs what its condition reads of the match to be known, too: variables that stand
-before it, the event selected, the match's first event. A condition that reads more is asked of complete matches, one by
-one. Before and behind all events it is asked for where a match ends.
+Between two events of a match, a negated component's *gap*, the rows are known on the edge that selects the second: the
+edge that crosses the gap. There it is asked for if its condition is settled, which means that no later event changes
+what it reads (`settled`). A component whose condition reads what comes later is *postponed*: to the edge behind which
+it is settled, or to the end of the match. Until then runs remember their gaps (`kernels.nfab_absence.gap_of`), and
+those that differ by what is in them are kept apart. Before and behind all events it is asked for where a match ends.
 """
 
 from __future__ import annotations
@@ -14,16 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparkrex.ir import event_pattern as ep
-from sparkrex.ir.scalar import Aggregate, ColumnAt, End, Target, walk
+from sparkrex.physical.nfab.settled import settled_states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from sparkrex.ir.event_pattern import EventPattern
     from sparkrex.ir.event_query import EventQuery
-    from sparkrex.ir.scalar import Expression
     from sparkrex.physical.nfab.automaton import Automaton
 
 
@@ -31,73 +30,98 @@ if TYPE_CHECKING:
 class AbsencePlan:
     """Numbers of negated components, in order of appearance.
 
-    `before` are the variables in front of each. `crossed` are those that an edge asks for, by state and edge; `at_end`
-    those that the end of a match asks for; `listed` those that are left to complete matches.
+    `before` and `behind` are the variables on both sides of each. By state and edge, `crossed` are those whose gap an
+    edge crosses, and `asked` those of them that are asked for there. `postponed` are those that are not, `asked_late`
+    by state and edge where those are asked for; `waiting` by state those that runs there have crossed and must yet be
+    asked for, which a match that ends there is. `at_end` are those that may stand before or behind all events.
     """
 
     before: tuple[frozenset[str], ...]
+    behind: tuple[frozenset[str], ...]
     crossed: tuple[tuple[tuple[int, ...], ...], ...]
+    asked: tuple[tuple[tuple[int, ...], ...], ...]
+    postponed: tuple[int, ...]
+    asked_late: tuple[tuple[tuple[int, ...], ...], ...]
+    waiting: tuple[tuple[int, ...], ...]
     at_end: tuple[int, ...]
-    listed: tuple[int, ...]
 
     def gaps(self, state: int) -> tuple[int, ...]:
-        """Those that some edge of a state asks for: runs that wait there differ by their last event."""
-        return tuple(sorted({k for of_edge in self.crossed[state] for k in of_edge}))
+        """Those whose gap some edge of a state crosses: runs that wait there differ by their last event."""
+        return _distinct(self.crossed[state])
+
+    def read_in(self, state: int, *, accepts: bool) -> tuple[int, ...]:
+        """Those whose conditions are tested on an edge of a state, or where a match ends in it."""
+        ends = self.at_end + self.waiting[state] if accepts else ()
+        return _distinct([*self.asked[state], *self.asked_late[state], ends])
 
     def edge_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """`crossed` for kernels: offsets by edge, and the numbers."""
-        return offsets_and_items([of_edge for of_state in self.crossed for of_edge in of_state])
+        """By edge what is asked for, for kernels: offsets, and numbers (see `_late`)."""
+        pairs = zip(self.asked, self.asked_late, strict=True)
+        return offsets_and_items([
+            (*asked, *self._late(late)) for of_state in pairs for asked, late in zip(*of_state, strict=True)
+        ])
+
+    def end_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """By state what is asked for, of those between two events, where a match ends."""
+        return offsets_and_items([self._late(waiting) for waiting in self.waiting])
 
     def gap_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """`gaps` for kernels: offsets by state, and the numbers."""
-        return offsets_and_items([self.gaps(state) for state in range(len(self.crossed))])
+        """By state what runs differ by: gaps in front of them, and gaps that they remember."""
+        return offsets_and_items([
+            (*self.gaps(state), *self._late(waiting)) for state, waiting in enumerate(self.waiting)
+        ])
+
+    def _late(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Postponed components as negative numbers, `~place` among those that are postponed."""
+        return tuple(~self.postponed.index(k) for k in numbers)
 
 
 def plan_absences(query: EventQuery, automaton: Automaton) -> AbsencePlan:
     """Where to ask for the negated components of a query."""
     around = ep.around_absences(query.pattern)
-    before = tuple(frozenset(event.variable for item in items for event in ep.events(item)) for items, _ in around)
+    before, behind = (
+        tuple(frozenset(event.variable for item in sides[side] for event in ep.events(item)) for sides in around)
+        for side in (0, 1)
+    )
     conditions = {definition.variable: definition.condition for definition in query.absent}
     names = [event.variable for event in ep.absences(query.pattern)]
-    is_known = [
-        _is_known(conditions.get(name), of_name, behind)
-        for name, of_name, (_, behind) in zip(names, before, around, strict=True)
+    settled = [
+        settled_states(conditions.get(name), variables, automaton)
+        for name, variables in zip(names, before, strict=True)
     ]
-
-    def passes(state: int, target: int, k: int) -> bool:
-        return state > 0 and automaton.variable(state) in before[k] and automaton.variable(target) not in before[k]
-
-    def crossed(state: int, target: int, *, known: bool) -> tuple[int, ...]:
-        return tuple(k for k in range(len(names)) if is_known[k] == known and passes(state, target, k))
-
+    variables_of = [None, *(position.variable for position in automaton.positions)]
     edges = [[(state, edge.target) for edge in of_state] for state, of_state in enumerate(automaton.edges)]
+
+    def crosses(state: int, target: int, k: int) -> bool:
+        return variables_of[state] in before[k] and variables_of[target] in behind[k]
+
+    def waits(state: int, k: int) -> bool:
+        return variables_of[state] in behind[k] and state not in settled[k]
+
+    crossed = tuple(
+        tuple(tuple(k for k in range(len(names)) if crosses(*edge, k)) for edge in of_state) for of_state in edges
+    )
+    asked = tuple(
+        tuple(tuple(k for k in numbers if target in settled[k]) for (_, target), numbers in zip(*pair, strict=True))
+        for pair in zip(edges, crossed, strict=True)
+    )
+    # Of alternatives one may cross the gap where the condition is settled, the other before.
+    postponed = tuple(k for k in range(len(names)) if any(waits(state, k) for state in range(len(edges))))
     return AbsencePlan(
-        before,
-        tuple(tuple(crossed(*edge, known=True) for edge in of_state) for of_state in edges),
+        before, behind, crossed, asked, postponed,
+        tuple(
+            tuple(
+                tuple(k for k in postponed if waits(state, k) and target in settled[k]) for state, target in of_state
+            )
+            for of_state in edges
+        ),
+        tuple(tuple(k for k in postponed if waits(state, k)) for state in range(len(edges))),
         tuple(k for k, sides in enumerate(around) if any(all(map(ep.allows_empty, side)) for side in sides)),
-        tuple(sorted({k for of_state in edges for edge in of_state for k in crossed(*edge, known=False)})),
     )
 
 
-def _is_known(condition: Expression | None, before: frozenset[str], behind: Sequence[EventPattern]) -> bool:
-    """Whether all that a condition reads of the match is known when the first event behind it is selected."""
-    if condition is None:
-        return True
-    known = set(before)
-    if behind and isinstance(behind[0], ep.Event):
-        known.add(behind[0].variable)
-    for node in walk(condition):
-        match node:
-            case ColumnAt(target=Target(variables=variables, end=end)) if node.target != Target():
-                # The first event of all is there, whichever variable it is of.
-                is_first_of_all = variables is not None and end is End.FIRST and before <= variables
-                if variables is None or not (variables <= known or is_first_of_all):
-                    return False
-            case Aggregate(variables=variables) if variables is None or not variables <= known:
-                return False
-            case _:
-                pass
-    return True
+def _distinct(lists: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    return tuple(sorted({number for numbers in lists for number in numbers}))
 
 
 def offsets_and_items(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

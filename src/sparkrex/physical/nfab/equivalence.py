@@ -35,7 +35,7 @@ def merge_reads(
     n_states = len(automaton.edges)
     own: list[set[Read]] = []
     for state in range(n_states):
-        absent = plan.gaps(state) + (plan.at_end if automaton.accepts[state] else ())
+        absent = plan.read_in(state, accepts=automaton.accepts[state])
         numbers = [*conditions.edges[state], conditions.accepts[state], *(conditions.absent[k] for k in absent)]
         own.append({read for number in numbers if number >= 0 for read in of_condition[number]})
     # What is read behind an edge is read here: to a fixed point.

@@ -67,6 +67,10 @@ class FeedArrays:
         code_ranges = list(zip(begin.tolist(), end.tolist(), strict=True))
         self.reads = merge_reads(automaton, conditions, plan, self.context.bytecode, code_ranges)
         records = self.context.bytecode.records
+        # The rows around a gap: no event in front of it can follow, and the first behind it stays the first.
+        self._postponed = np.array([
+            [k, records.last_row(plan.before[k], 0), records.first_row(plan.behind[k], 0)] for k in plan.postponed
+        ], np.int64).reshape(-1, 3)
         self.initial = (np.array(records.initial, np.int64), np.zeros(records.n_floats))
         self._updates = records.updates(variables + names)
         times = Times(query, frame, threads)
@@ -124,14 +128,19 @@ class FeedArrays:
         return (
             np.array(conditions.absent, np.int64), is_before.reshape(n_absent, len(variables)), candidates,
             self.window_first, times.window_last() if n_absent else np.empty(0, np.int64),
-            np.array(plan.listed, np.int64), np.array(plan.at_end, np.int64), *plan.edge_tables(),
+            np.empty(0, np.int64), np.array(plan.at_end, np.int64), *plan.edge_tables(), *plan.end_tables(),
+            self._postponed,
         )
 
     def _apart(self, query: EventQuery, conditions: Conditions, plan: AbsencePlan) -> tuple[Any, ...]:
         """What runs must agree in beside values, see `kernels.nfab_merge.merge`."""
         _, _, begin, end = self.tests
         reads_run = np.array([number >= 0 and begin[number] < end[number] for number in conditions.absent], np.uint8)
-        # What complete matches are asked decides which is the best of those that are left.
-        keeps_best = query.is_non_overlapping and not plan.listed
-        by_start = bool(plan.at_end) or (keeps_best and query.window is not None)
-        return (*plan.gap_tables(), reads_run, by_start, keeps_best, self.absences[2])
+        by_start = bool(plan.at_end) or (query.is_non_overlapping and query.window is not None)
+        candidates = self.absences[2]
+        rows = np.arange(candidates.shape[1] - 1)
+        is_candidate = candidates[self._postponed[:, 0], :-1] == rows
+        return (
+            *plan.gap_tables(), reads_run, by_start, query.is_non_overlapping, candidates, self._postponed,
+            np.maximum.accumulate(np.where(is_candidate, rows, -1), axis=1),
+        )
