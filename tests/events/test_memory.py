@@ -5,43 +5,95 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 
 SCRIPT = """
+import sys
 import pyarrow as pa
 import sparkrex as rex
 
-def run(n_events):
-    table = pa.table({"ts": range(n_events + 2), "kind": ["A"] + ["B"] * n_events + ["C"]})
-    query = "PATTERN PATTERN_TEXT WHERE skip_till_any_match(VARIABLES) RETURN count(b[]) AS n"
-    settings = {"event_memory": MEMORY, "threads": 1, "event_algorithm": "ALGORITHM"}
-    return rex.events(query, table, time="ts", type="kind", settings=settings)
+def run(parts, settings):
+    kinds = [kind for kind, number in parts for _ in range(number)]
+    table = pa.table({
+        "ts": [time for time, _ in enumerate(kinds)], "kind": kinds, "x": [0] * len(kinds),
+        # Two partitions, one behind the other.
+        "k": [2 * time // len(kinds) for time, _ in enumerate(kinds)],
+    })
+    return rex.events(QUERY, table, time="ts", type="kind", settings=settings)
 
 def kilobytes(name):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name + ":"))
 
-assert run(3).num_rows == 7
+run(FEW, SETTINGS)
 before = kilobytes("VmRSS")
 try:
-    run(40)
+    run(MANY, SETTINGS)
 except rex.ExecutionError as error:
-    print(error.code, (kilobytes("VmHWM") - before) * 1024 / MEMORY)
+    print(error.code, (kilobytes("VmHWM") - before) * 1024 / SETTINGS["event_memory"])
 """
 
 
-@pytest.mark.parametrize(
-    ("pattern", "algorithm"),
-    [("SEQ(A a, B+ b[])", "merging"), ("SEQ(A a, B+ b[])", "basic"), ("SEQ(A a, B+ b[], C c)", "basic")],
-    ids=["matches", "matches-and-runs", "runs"],
-)
-def test_a_query_takes_what_event_memory_says(pattern: str, algorithm: str) -> None:
-    """Growing by copying, matches took 1.7 times as much, and runs 2.2 times."""
-    script = SCRIPT.replace("MEMORY", str(256 << 20)).replace("PATTERN_TEXT", pattern).replace("ALGORITHM", algorithm)
-    script = script.replace("VARIABLES", "a, b[], c" if "C c" in pattern else "a, b[]")
+def measure(query: str, few: Any, many: Any, **settings: Any) -> tuple[str, float]:
+    """The code of the error, and how many times event_memory the process grew by it. `few` loads what it needs."""
+    settings = {"event_memory": 256 << 20, "threads": 1} | settings
+    names = {"QUERY": query, "FEW": few, "MANY": many, "SETTINGS": settings}
+    script = "\n".join(f"{name} = {value!r}" for name, value in names.items()) + SCRIPT
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     code, share = done.stdout.split()
+    return code, float(share)
+
+
+def events(n_events: int) -> list[tuple[str, int]]:
+    """One A, so many B, one C."""
+    return [("A", 1), ("B", n_events), ("C", 1)]
+
+
+MATCHES = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match(a, b[]) RETURN count(b[]) AS n"
+RUNS = "PATTERN SEQ(A a, B+ b[], C c) WHERE skip_till_any_match(a, b[], c) RETURN count(b[]) AS n"
+
+
+@pytest.mark.parametrize(
+    ("query", "algorithm"),
+    [(MATCHES, "merging"), (MATCHES, "basic"), (RUNS, "basic"), (MATCHES, "backtrack")],
+    ids=["matches", "matches-and-runs", "runs", "backtrack"],
+)
+def test_a_query_takes_what_event_memory_says(query: str, algorithm: str) -> None:
+    """Growing by copying, matches took 1.7 times as much, and runs 2.2 times."""
+    code, share = measure(query, events(3), events(40), event_algorithm=algorithm)
     assert code == "REX410"
-    assert float(share) <= 1.25, done.stdout
+    assert share <= 1.25
+
+
+def test_threads_share_what_backtracking_may_take() -> None:
+    """Each had all of it."""
+    query = "PATTERN SEQ(A a, B+ b[], C c) WHERE skip_till_any_match(a, b[], c) { [k] } RETURN count(b[]) AS n"
+    # So many events that both partitions have a thread.
+    code, share = measure(
+        query, 2 * [("C", 20_000), *events(3)], 2 * [("C", 20_000), *events(40)], event_algorithm="backtrack", threads=2
+    )
+    assert code == "REX410"
+    assert share <= 1.25
+
+
+def test_backtracking_forgets_the_histories_it_has_left() -> None:
+    """A node of the buffer for each step took 4 times as much."""
+    query = RUNS.replace("RETURN", "{ c.x > b[1].x } RETURN")
+    code, share = measure(query, events(3), events(40), event_algorithm="backtrack", step_budget=20_000_000)
+    assert code == "REX403"
+    assert share <= 0.25
+
+
+def test_the_matches_of_ends_that_waited_take_what_the_buffer_leaves() -> None:
+    """The buffer and the ends took 0.7 times as much beside them."""
+    query = RUNS.replace("C c)", "C c, ~(D d))").replace("RETURN", "WITHIN 2600 RETURN")
+    # Smaller arrays would not be given back to the system when they are freed.
+    code, share = measure(
+        query, [("A", 2), ("B", 3), ("C", 1), ("A", 2600)], [("A", 1000), ("B", 1600), ("C", 1), ("A", 10)],
+        chunk_rows=2601, event_memory=512 << 20,
+    )
+    assert code == "REX410"
+    assert share <= 1.25

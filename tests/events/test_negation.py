@@ -105,7 +105,8 @@ def example(source: random.Random, items: tuple[str, ...], names: str, strategy:
 def test_negation_against_the_oracle(number: int, evaluator: RelationEvaluator) -> None:
     items, names = SHAPES[number]
     n_matches = n_refused = 0
-    for seed in range(int(os.environ.get("REX_NEGATION_EXAMPLES", "30"))):
+    n_examples = int(os.environ.get("REX_NEGATION_EXAMPLES", "30"))
+    for seed in range(n_examples):
         source = random.Random(1000 * number + seed)
         strategy = source.choice([Strategy.ANY, Strategy.ANY, Strategy.ANY, Strategy.NEXT])
         drawn = example(source, items, names, strategy)
@@ -118,8 +119,8 @@ def test_negation_against_the_oracle(number: int, evaluator: RelationEvaluator) 
         without = find_matches(replace(drawn.query, pattern=positive, absent=()), drawn.rows)
         n_matches += len(expected)
         n_refused += len(without) > len(expected)
-    # A few of either kind would show nothing.
-    assert n_matches >= 10 and n_refused >= 5
+    # A few of either kind show nothing; nor do the shares in a handful of examples.
+    assert n_examples < 30 or (n_matches >= 10 and n_refused >= 5)
 
 
 def letters(text: str, **values: int) -> list[dict[str, Any]]:

@@ -1,7 +1,9 @@
 """NFAb execution one run at a time (paper, 5.2.3): the algorithm that the others are compared with.
 
 The run of a start goes on until it fails; the runs that split off wait on a stack with the row they go on from. Events
-are read again for every run, and nothing is shared but the histories of runs that split.
+are read again for every run, and nothing is shared but the histories of runs that split. Runs further up the stack
+split off later, so that their nodes have higher numbers: when a run is taken from it, all nodes above its own are those
+of runs that have failed.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ from sparkrex.kernels.nfab_codes import (
 )
 from sparkrex.kernels.nfab_matches import EVENT_BYTES, MATCH_BYTES, grown, select, write
 
-_RUN_BYTES = 64
+# A waiting run, a node, and what puts a match in order later: its place, and where it begins.
+_RUN_BYTES, _NODE_BYTES, _ORDER_BYTES = 32, 34, 32
 
 
 @allocating
@@ -67,9 +70,11 @@ def write_match(ends, partition, offsets, is_open, nodes, buffers, output, absen
 
 
 @njit(cache=True, nogil=True)
-def search(offsets, closes, automaton, events, options, absences, path, tests, machine, columns, initial, output,
-           budget):
+def search(offsets, closes, automaton, events, options, memory, absences, path, tests, machine, columns, initial,
+           output, budget):
     """All matches of a range of partitions, by their starts. For the arguments see `nfab.advance`.
+
+    Matches count twice: who calls this puts them in order of their last events, in other arrays.
 
     Returns
     -------
@@ -79,7 +84,8 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
         automaton
     )
     window_first, ties, can_start = events
-    strategy, constructs, most_bytes = options
+    strategy, constructs = options
+    taken, own_place, most_bytes = memory
     n_ints, n_floats = initial[0].shape[0], initial[1].shape[0]
     has_ties = ties.shape[0] > 0
     statistics = np.zeros(N_STATISTICS, np.int64)
@@ -103,6 +109,9 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
     records = (np.empty((2, n_ints), np.int64), np.empty((2, n_floats), np.float64))
     copy_values(initial[0], 0, n_ints, records[0][0], 0)
     copy_values(initial[1], 0, n_floats, records[1][0], 0)
+    record_bytes = 8 * (n_ints + n_floats)
+    array_bytes = np.int64(0)
+    match_bytes = np.int64(0)
     n_partitions = offsets.shape[0] - 1
     for p in range(n_partitions):
         low, high = offsets[p], offsets[p + 1]
@@ -126,6 +135,7 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
                 n_runs -= 1
                 state, node, last, row = run_state[n_runs], run_node[n_runs], run_last[n_runs], run_next[n_runs]
                 own = n_runs
+                n_nodes = node + 1
                 if row >= high or window_first[row] > first or (state == 0 and row > first):
                     continue
                 if row <= furthest:
@@ -140,9 +150,17 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
                             n_runs += 1
                         continue
                 n_edges = edge_offsets[state + 1] - edge_offsets[state]
-                if own + 2 + n_edges > run_state.shape[0]:
-                    if (own + 2 + n_edges) * _RUN_BYTES > most_bytes:
+                if (
+                    own + 2 + n_edges > run_state.shape[0] or own + 4 + n_edges > record_ints.shape[0]
+                    or n_nodes + n_edges > node_row.shape[0]
+                ):
+                    # Twice as long, and while they are copied there once more.
+                    array_bytes = 3 * (run_state.shape[0] * _RUN_BYTES + record_ints.shape[0] * record_bytes
+                                       + node_row.shape[0] * _NODE_BYTES)
+                    taken[own_place] = array_bytes + match_bytes
+                    if taken.sum() > most_bytes:
                         return TOO_MANY_RUNS, state, output, statistics
+                if own + 2 + n_edges > run_state.shape[0]:
                     run_state, run_node = grown(run_state, own + 2 + n_edges), grown(run_node, own + 2 + n_edges)
                     run_last, run_next = grown(run_last, own + 2 + n_edges), grown(run_next, own + 2 + n_edges)
                 if own + 4 + n_edges > record_ints.shape[0]:
@@ -193,11 +211,15 @@ def search(offsets, closes, automaton, events, options, absences, path, tests, m
                         if constructs:
                             end_node[0], end_row[0], end_first[0] = n_nodes - 1, row, first
                             nodes = (node_row, node_label, node_before, node_other, node_youngest)
+                            spare = most_bytes - (taken.sum() - match_bytes) - output[4][0] * _ORDER_BYTES
                             output, buffers, error = write_match(
                                 (end_node, end_row, end_first, end_is_open), p, offsets, not closes, nodes, buffers,
-                                output, absences, ties, path, tests, machine, columns, records, no_labels, most_bytes,
+                                output, absences, ties, path, tests, machine, columns, records, no_labels, spare // 2,
                                 budget,
                             )
+                            match_bytes = (output[4][0] * (2 * MATCH_BYTES + _ORDER_BYTES)
+                                           + output[4][1] * 2 * EVENT_BYTES)
+                            taken[own_place] = array_bytes + match_bytes
                             if error > 0:
                                 return TOO_MANY_MATCHES, target, output, statistics
                             if error < 0:

@@ -266,6 +266,8 @@ def recheck_ends(ends, nodes, is_open, bounds, absences, ties, path, tests, mach
     copy_values(initial[1], 0, initial[1].shape[0], record_floats[0], 0)
     no_labels = np.empty(0, np.int16)
     for e in range(ends[0].shape[0]):
+        if budget[GIVEN_UP] != 0:
+            return np.int64(-4)
         node = ends[0][e]
         mapped, first_label = replay(node, np.int64(1), nodes, path, columns, record_ints, record_floats)
         if mapped != MAPPED:
@@ -289,6 +291,8 @@ def recheck(rows, labels, offsets, is_open, bounds, absences, ties, path, tests,
     copy_values(initial[1], 0, initial[1].shape[0], record_floats[0], 0)
     no_labels = np.empty(0, np.int16)
     for m in range(offsets.shape[0] - 1):
+        if budget[GIVEN_UP] != 0:
+            return np.int64(-4)
         n_events = offsets[m + 1] - offsets[m]
         back_rows = rows[offsets[m] : offsets[m + 1]][::-1].copy()
         back_labels = labels[offsets[m] : offsets[m + 1]][::-1].copy()

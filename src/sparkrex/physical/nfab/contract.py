@@ -26,6 +26,10 @@ class EventMatches:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def size(self) -> int:
+        """Bytes."""
+        return self.rows.nbytes + self.labels.nbytes + self.offsets.nbytes
+
     @staticmethod
     def none() -> EventMatches:
         """No match."""

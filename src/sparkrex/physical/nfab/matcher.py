@@ -121,9 +121,9 @@ class NfabMatcher:
         taken = np.zeros(len(pieces), np.int64)  # what they may take, they may take together
 
         def task(begin: int, end: int, budget: NDArray[np.int64]) -> tuple[_Found, NDArray[np.int64]]:
+            share = Share(taken, pieces.index((begin, end)), self.settings.event_memory - earlier.size())
             if is_backtrack:
-                return self._backtrack(arrays, frame, begin, end, budget)
-            share = Share(taken, pieces.index((begin, end)), self.settings.event_memory)
+                return self._backtrack(arrays, frame, begin, end, share, budget)
             return self._search(state, arrays, frame, begin, end, share, budget, closes=closes)
 
         earlier = self._decide_ends(state, arrays, frame, closes=closes)
@@ -216,18 +216,18 @@ class NfabMatcher:
         return labels, (ints, floats)
 
     def _backtrack(
-        self, arrays: FeedArrays, frame: Columns, begin: int, end: int, budget: NDArray[np.int64]
+        self, arrays: FeedArrays, frame: Columns, begin: int, end: int, share: Share, budget: NDArray[np.int64],
     ) -> tuple[_Found, NDArray[np.int64]]:
-        options = (
-            np.int64(_STRATEGIES[self.query.strategy]), self.constructs, np.int64(self.settings.event_memory),
-        )
+        options = (np.int64(_STRATEGIES[self.query.strategy]), self.constructs)
         status, where, output, statistics = nfab_backtrack.search(
-            frame.offsets[begin : end + 1], True, self._tables, arrays.events, options, arrays.absences_of_matches,
-            arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial,
-            room_for_matches(self.settings.event_memory), budget,
+            frame.offsets[begin : end + 1], True, self._tables, arrays.events, options,
+            (share.taken, np.int64(share.own), np.int64(share.most)), arrays.absences_of_matches, arrays.path(),
+            arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial,
+            room_for_matches(share.most), budget,
         )
         self._check(status, int(where), frame)
         matches, is_open = matches_of(output)
+        del output
         matches = by_last_event(matches)
         if self._prunes:
             decided, _ = first_of_overlapping(matches, is_open, frame.offsets, arrays.ties, -1)
@@ -252,12 +252,19 @@ class NfabMatcher:
         self, state: NfabState, arrays: FeedArrays, frame: Columns, *, closes: bool
     ) -> EventMatches:
         """The matches of ends that waited for rows and are there now; those that still wait are left in the state."""
-        n_ends = len(state.ends[0])
-        if not n_ends:
+        if not len(state.ends[0]):
             return EventMatches.none()
-        states = np.zeros(n_ends, np.int64)
-        budget, memory = self._budget(), self.settings.event_memory
-        is_open = not closes and len(frame.offsets) == 2
+
+        def task(_begin: int, _end: int, budget: NDArray[np.int64]) -> EventMatches:
+            return self._decide(state, arrays, frame, budget, is_open=not closes and len(frame.offsets) == 2)
+
+        (decided,) = run_until_interrupted(task, [(0, 1)], self._budget)
+        return decided
+
+    def _decide(
+        self, state: NfabState, arrays: FeedArrays, frame: Columns, budget: NDArray[np.int64], *, is_open: bool
+    ) -> EventMatches:
+        states = np.zeros(len(state.ends[0]), np.int64)
         low, high = frame.offsets[0], frame.offsets[1]
         error = recheck_ends(
             state.ends, state.nodes, is_open, (np.int64(0), low, high), arrays.absences, arrays.ties, arrays.path(),
@@ -267,14 +274,17 @@ class NfabMatcher:
         node, first, last = (array[states == codes.KEPT] for array in state.ends)
         still = states == codes.UNDECIDED
         state.ends = (state.ends[0][still], state.ends[1][still], state.ends[2][still])
+        if not len(node):
+            return EventMatches.none()
         ends = (node, last, first, np.zeros(len(node), np.uint8))
-        writer = Writer(arrays, arrays.absences, arrays.path(), arrays.context.machine(), memory, budget)
-        if len(node):
-            error, row = writer.write(ends, len(node), frame.offsets[:2], state.nodes, memory, is_open=False)
-            if error > 0:
-                label = int(state.nodes[1][node[0]])
-                self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, first)
-            self._check(status_of.py_func(error) if error < 0 else codes.DONE, row, frame)
+        # What waits is there beside the matches.
+        spare = self.settings.event_memory - state.size_of_runs() - sum(array.nbytes for array in ends)
+        writer = Writer(arrays, arrays.absences, arrays.path(), arrays.context.machine(), spare, budget)
+        error, row = writer.write(ends, len(node), frame.offsets[:2], state.nodes, spare, is_open=False)
+        if error > 0:
+            label = int(state.nodes[1][node[0]])
+            self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, first)
+        self._check(status_of.py_func(error) if error < 0 else codes.DONE, row, frame)
         return matches_of(writer.output)[0]
 
     def _with_earlier(
@@ -285,11 +295,15 @@ class NfabMatcher:
         states = np.zeros(len(waiting), np.int64)
         is_open = not closes and len(frame.offsets) == 2
         bounds = (np.int64(0), frame.offsets[0], frame.offsets[1])
-        error = recheck(
-            waiting.rows, waiting.labels, waiting.offsets, is_open, bounds, arrays.absences_of_matches, arrays.ties,
-            arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial,
-            self._budget(), states,
-        )
+
+        def task(_begin: int, _end: int, budget: NDArray[np.int64]) -> int:
+            return recheck(  # type: ignore[no-any-return]  # compiled
+                waiting.rows, waiting.labels, waiting.offsets, is_open, bounds, arrays.absences_of_matches,
+                arrays.ties, arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns,
+                arrays.initial, budget, states,
+            )
+
+        (error,) = run_until_interrupted(task, [(0, 1)], self._budget)
         self._check(status_of.py_func(error) if error < 0 else codes.DONE, 0, frame)
         kept = states != codes.REFUSED
         return _Found(
@@ -319,13 +333,14 @@ class NfabMatcher:
         runs = found.runs
         is_alive = runs[2] >= bound
         state_of, node, start, last = (array[is_alive].copy() for array in runs)
-        reached = tuple(array.copy() for array in found.nodes)
         end_node, end_first, end_last = (array.copy() for array in found.ends)
+        # In place, and then a copy of what is left, so that the room which the search had is given back.
         n_nodes = kernel.compact(
-            np.full(len(reached[0]), -1, np.int64), node, len(node), end_node, len(end_node), reached, len(reached[0]),
-            np.int64(bound),
+            np.full(len(found.nodes[0]), -1, np.int64), node, len(node), end_node, len(end_node), found.nodes,
+            len(found.nodes[0]), np.int64(bound),
         )
-        nodes: list[NDArray[Any]] = [array[:n_nodes] for array in reached]
+        nodes: list[NDArray[Any]] = [array[:n_nodes].copy() for array in found.nodes]
+        found.nodes = no_nodes()
         lowest = min([n_rows, *(int(rows.min()) for rows in (nodes[0], undecided.rows) if len(rows))])
         needed = [lowest, bound if self._reaches_back else lowest]
         if found.blocked >= 0 and (lowest <= found.blocked or _is_tied(arrays, found.blocked, n_rows - 1)):

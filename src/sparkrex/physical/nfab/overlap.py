@@ -17,13 +17,23 @@ Key = tuple[tuple[int, ...], tuple[int, ...]]
 """Rows and labels."""
 
 
+_BLOCK = 1 << 14
+"""Matches that are put in order at a time: the numbers of their events take more than the events."""
+
+
 def by_last_event(matches: EventMatches) -> EventMatches:
     """In order of the last event; those of one last event stay in order."""
     order = np.argsort(matches.rows[matches.offsets[1:] - 1], kind="stable")
     lengths = np.diff(matches.offsets)[order]
     offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    events = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return EventMatches(matches.rows[events], matches.labels[events], offsets)
+    rows, labels = np.empty_like(matches.rows), np.empty_like(matches.labels)
+    for begin in range(0, len(order), _BLOCK):
+        block = slice(begin, min(begin + _BLOCK, len(order)))
+        low, high = offsets[block.start], offsets[block.stop]
+        moved = matches.offsets[order[block]] - offsets[block]
+        events = np.repeat(moved, lengths[block]) + np.arange(low, high)
+        rows[low:high], labels[low:high] = matches.rows[events], matches.labels[events]
+    return EventMatches(rows, labels, offsets)
 
 
 def _keys(matches: EventMatches) -> list[Key]:

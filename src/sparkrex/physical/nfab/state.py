@@ -64,9 +64,12 @@ class NfabState:
 
     def size(self) -> int:
         """Bytes of what is kept."""
-        undecided = self.undecided
-        arrays = (*self.runs, *self.nodes, *self.ends, undecided.rows, undecided.labels, undecided.offsets)
-        return (0 if self.held is None else int(self.held.nbytes)) + sum(array.nbytes for array in arrays)
+        return (0 if self.held is None else int(self.held.nbytes)) + self.size_of_runs()
+
+    def size_of_runs(self) -> int:
+        """Bytes of what is kept beside the rows: what `event_memory` counts."""
+        arrays = (*self.runs, *self.nodes, *self.ends)
+        return self.undecided.size() + sum(array.nbytes for array in arrays)
 
     def clear(self) -> None:
         """Nothing is kept once a partition closed."""
