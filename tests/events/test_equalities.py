@@ -159,6 +159,26 @@ def test_order_and_numbers_are_those_of_the_whole_stream() -> None:
         assert measured.column("a").to_pylist() == [1, 0, 4, 6]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "where"),
+    [("SEQ(A a, ~(B b), C c)", "a.x = b.x AND a.x = c.x"),
+     ("SEQ(A a, ~(B b), C c, D d)", "a.x = b.x AND a.x = c.x AND a.x = d.x AND b.ts > d.ts")],
+    ids=["before the gap", "behind the gap"],
+)
+def test_negated_events_of_other_values_do_not_change_the_order(
+    pattern: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are candidates for the whole stream: merged by candidates, runs would be merged in its partitions only."""
+    stream = pa.table({"ts": range(8), "kind": list("ABACBCAD"), "x": [1, 2, 1, 1, 2, 1, 1, 1]})
+    variables = "a, b, c, d" if "D" in pattern else "a, b, c"
+    text = f"PATTERN {pattern} WHERE skip_till_any_match({variables}) {{ {where} }}"
+    found = rex.events(text, stream, time="ts", type="kind")
+    assert "─ partition by equalities" in str(rex.explain_events(text, stream, time="ts", type="kind"))
+    monkeypatch.setattr(event_engine, "find_partition", lambda query: EqualityPartition())
+    assert found == rex.events(text, stream, time="ts", type="kind")
+    assert found.num_rows > 2
+
+
 def test_tied_events_of_other_values_are_still_an_error() -> None:
     stream = pa.table({"ts": [1, 1, 2], "kind": list("AAB"), "x": [1, 2, 1]})
     text = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { a.x = b.x } RETURN a.ts AS a"

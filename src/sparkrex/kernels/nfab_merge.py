@@ -10,6 +10,9 @@ the same ones; they must agree in it, or, if the rows alone decide, in whether o
 asked for a gap behind it remembers the rows around it: there runs must agree in the first and the last candidate.
 Before and behind a match a negation looks at rows that the first event decides: runs must agree in where they began.
 
+Which runs are merged shows in the order of matches with one last event. Where equalities may partition the stream,
+which must not show, runs must agree in the rows around a gap instead: candidates of other values are in no partition.
+
 Of matches that may not overlap one is kept of those that end on a row: the earliest start, then the fewest events, then
 the smallest rows. There runs keep the best of their histories instead of all. That is enough. Two equivalent runs of
 one first row have the same futures; a future adds the same rows in the same number to both histories. So of the two
@@ -29,6 +32,9 @@ from sparkrex.kernels.nfab_matches import UNION
 
 # What two runs must agree in: a number of the record, a double of it, whether a count is zero, a column at a row.
 INT_SLOT, FLOAT_SLOT, IS_ZERO, INT_AT, FLOAT_AT = range(5)
+
+# What runs agree in around a gap of which the run decides, too.
+BY_CANDIDATES, BY_ROWS = 1, 2
 
 
 @inlined
@@ -72,15 +78,20 @@ def _gap_mark(k, last, row, record, apart, ties, record_ints):
     """
     reads_run, next_candidate, postponed, previous_candidate = apart[2], apart[5], apart[6], apart[7]
     if k < 0:
+        if reads_run[postponed[~k, 0]] == BY_ROWS:
+            before, after = record_ints[record, postponed[~k, 1]], record_ints[record, postponed[~k, 2]]
+            return before * next_candidate.shape[1] + after
         low, high = gap_of(record, ~k, postponed, ties, record_ints)
         candidate = next_candidate[postponed[~k, 0], low]
         if candidate > high:
             return np.int64(-1)
         return candidate * next_candidate.shape[1] + previous_candidate[~k, high]
+    if reads_run[k] == BY_ROWS:
+        return last
     candidate = next_candidate[k, row_behind(last, row, ties)]
     if candidate > row:
         return np.int64(-1)
-    if reads_run[k] != 0:
+    if reads_run[k] == BY_CANDIDATES:
         return candidate
     return np.int64(-3 if ties.shape[0] > 0 and ties[candidate] == ties[row] else -2)
 
@@ -112,9 +123,10 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, c
     runs : int64 (5 fields, runs)
     reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
     apart : gap_offsets by state and gaps (the negated components whose gap its edges cross, and `~place` of postponed
-        ones whose gap its runs have crossed), reads_run uint8 by component (whether the run decides, too), whether runs
-        must agree in their first event, whether to keep best histories, next_candidate and postponed (see
-        `nfab_absence.is_there`), previous_candidate int64 (postponed components, rows: the last one up to a row)
+        ones whose gap its runs have crossed), reads_run uint8 by component (0 if rows alone decide, else what runs must
+        agree in), whether runs must agree in their first event, whether to keep best histories, next_candidate and
+        postponed (see `nfab_absence.is_there`), previous_candidate int64 (postponed components, rows: the last one up
+        to a row)
     table : int64, a power of two of entries, at least twice the runs: all -1, and left so
     used : room for as many numbers as there are runs
     """

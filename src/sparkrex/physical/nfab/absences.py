@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparkrex.analyze.split import conjuncts, is_row_condition
 from sparkrex.ir import event_pattern as ep
+from sparkrex.ir.scalar import Call
 from sparkrex.physical.nfab.settled import settled_states
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.ir.event_query import EventQuery
+    from sparkrex.ir.scalar import Expression
     from sparkrex.physical.nfab.automaton import Automaton
 
 
@@ -34,6 +37,8 @@ class AbsencePlan:
     edge crosses, and `asked` those of them that are asked for there. `postponed` are those that are not, `asked_late`
     by state and edge where those are asked for; `waiting` by state those that runs there have crossed and must yet be
     asked for, which a match that ends there is. `at_end` are those that may stand before or behind all events.
+    `may_be_partitioned` tells whether all of them are equal to events of the match, without which equalities make no
+    partition of the stream (`analyze.event_equalities`).
     """
 
     before: tuple[frozenset[str], ...]
@@ -44,6 +49,7 @@ class AbsencePlan:
     asked_late: tuple[tuple[tuple[int, ...], ...], ...]
     waiting: tuple[tuple[int, ...], ...]
     at_end: tuple[int, ...]
+    may_be_partitioned: bool
 
     def gaps(self, state: int) -> tuple[int, ...]:
         """Those whose gap some edge of a state crosses: runs that wait there differ by their last event."""
@@ -117,6 +123,14 @@ def plan_absences(query: EventQuery, automaton: Automaton) -> AbsencePlan:
         ),
         tuple(tuple(k for k in postponed if waits(state, k)) for state in range(len(edges))),
         tuple(k for k, sides in enumerate(around) if any(all(map(ep.allows_empty, side)) for side in sides)),
+        all(_has_equality(conditions.get(name)) for name in names),
+    )
+
+
+def _has_equality(condition: Expression | None) -> bool:
+    """Whether an equality with an event of the match is among the conjuncts."""
+    return condition is not None and any(
+        isinstance(part, Call) and part.function == "eq" and not is_row_condition(part) for part in conjuncts(condition)
     )
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sparkrex.errors import UnsupportedError
 from sparkrex.ir import event_pattern as ep
+from sparkrex.kernels.nfab_merge import BY_CANDIDATES, BY_ROWS
 from sparkrex.kernels.nfab_windows import next_set
 from sparkrex.physical.contract import Columns
 from sparkrex.physical.nfab.equivalence import merge_reads
@@ -135,12 +136,13 @@ class FeedArrays:
     def _apart(self, query: EventQuery, conditions: Conditions, plan: AbsencePlan) -> tuple[Any, ...]:
         """What runs must agree in beside values, see `kernels.nfab_merge.merge`."""
         _, _, begin, end = self.tests
-        reads_run = np.array([number >= 0 and begin[number] < end[number] for number in conditions.absent], np.uint8)
+        by = BY_ROWS if plan.may_be_partitioned else BY_CANDIDATES
+        reads_run = [by if number >= 0 and begin[number] < end[number] else 0 for number in conditions.absent]
         by_start = bool(plan.at_end) or (query.is_non_overlapping and query.window is not None)
         candidates = self.absences[2]
         rows = np.arange(candidates.shape[1] - 1)
         is_candidate = candidates[self._postponed[:, 0], :-1] == rows
         return (
-            *plan.gap_tables(), reads_run, by_start, query.is_non_overlapping, candidates, self._postponed,
-            np.maximum.accumulate(np.where(is_candidate, rows, -1), axis=1),
+            *plan.gap_tables(), np.array(reads_run, np.uint8), by_start, query.is_non_overlapping, candidates,
+            self._postponed, np.maximum.accumulate(np.where(is_candidate, rows, -1), axis=1),
         )
