@@ -24,7 +24,6 @@ from sparkrex.kernels.nfab_codes import (
     DIVISION_BY_ZERO,
     DONE,
     EDGE_TESTS,
-    ENDED,
     GIVEN_UP,
     LABEL,
     LAST,
@@ -98,7 +97,7 @@ def compact(moved, run_node, n_runs, end_node, n_ends, nodes, n_nodes, bound):
 def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton, events, options, most_edges, absences,
             reads, apart, path, tests, machine, columns, column_bits, record_ints, record_floats, float_bits, no_labels,
             budget, statistics):
-    """Feed events on from row `at[ROW]`: DONE, NEEDS_ROOM before a row, ENDED behind a row, or an error.
+    """Feed events on from row `at[ROW]`: DONE, NEEDS_ROOM before a row, or an error.
 
     Parameters
     ----------
@@ -231,9 +230,9 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
                         return OVERFLOW
                 # The event is selected, as if negated components were not there; then the run may be refused.
                 if absences is not None:
-                    ask_offsets = absences[7]
+                    ask_offsets = absences[6]
                     if ask_offsets[edge] < ask_offsets[edge + 1]:
-                        found = gaps_verdict(absences[8], ask_offsets[edge], ask_offsets[edge + 1], last, row, child,
+                        found = gaps_verdict(absences[7], ask_offsets[edge], ask_offsets[edge + 1], last, row, child,
                                              (start, low, high), absences, ties, tests, machine, columns, record_ints,
                                              record_floats, no_labels, budget)
                         if found < 0:
@@ -264,16 +263,16 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
                             at[WHERE] = row
                             return OVERFLOW if found == -1 else DIVISION_BY_ZERO
                         ends_here = found == 1
-                    end_offsets = absences[9]
+                    end_offsets = absences[8]
                     if ends_here and end_offsets[target] < end_offsets[target + 1]:
-                        found = gaps_verdict(absences[10], end_offsets[target], end_offsets[target + 1], last, row,
+                        found = gaps_verdict(absences[9], end_offsets[target], end_offsets[target + 1], last, row,
                                              child, (start, low, high), absences, ties, tests, machine, columns,
                                              record_ints, record_floats, no_labels, budget)
                         if found < 0:
                             at[WHERE] = row
                             return status_of(found)
                         ends_here = found == 0
-                    if ends_here and absences[6].shape[0] > 0:
+                    if ends_here and absences[5].shape[0] > 0:
                         found = end_verdict(start, row, label, state_variable[target], child, is_open,
                                             (start, low, high), absences, ties, tests, machine, columns, record_ints,
                                             record_floats, no_labels, budget)
@@ -316,9 +315,6 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
         statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
         row += 1
         if only_first and n_ends > n_ends_before:
-            if not keeps_best:
-                status = ENDED
-                break
             # No histories are shared: an end is one match, and the best of this row is kept.
             best = n_ends_before
             for e in range(n_ends_before + 1, n_ends):

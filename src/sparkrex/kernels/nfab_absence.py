@@ -88,10 +88,9 @@ def is_there(k, low, high, record, bounds, absences, tests, machine, columns, re
     absences : by negated component: conditions, is_before uint8 (components, variables: whether a variable stands
         before the component), next_candidate int64 (components, rows + 1: the next row whose row condition holds),
         window_first, window_last (by row: the first row that a match which ends here may have, the last that one which
-        starts here may have), listed (the components asked for each match that is listed), at_end (those that may
-        stand before or behind all events), ask_offsets and asked (by edge: see `gaps_verdict`), end_offsets and
-        asked_at_end (by state: the same where a match ends), postponed int64 (n, 3: number of a component, the slots of
-        records that hold the rows around its gap)
+        starts here may have), at_end (those that may stand before or behind all events), ask_offsets and asked (by
+        edge: see `gaps_verdict`), end_offsets and asked_at_end (by state: the same where a match ends), postponed int64
+        (n, 3: number of a component, the slots of records that hold the rows around its gap)
     budget : see `nfab_codes`
     """
     conditions, next_candidate = absences[0], absences[2]
@@ -133,7 +132,7 @@ def gaps_verdict(asked, begin, end, last, row, record, bounds, absences, ties, t
         just selected, or `~place` of one that was postponed
     record : that of the run with `row`
     """
-    postponed = absences[11]
+    postponed = absences[10]
     for a in range(begin, end):
         k = asked[a]
         if k >= 0:
@@ -156,7 +155,7 @@ def end_verdict(first, last, first_label, last_label, record, is_open, bounds, a
 
     KEPT, REFUSED, UNDECIDED (`is_open`: more rows of the partition may come), or negative.
     """
-    is_before, window_first, window_last, at_end = absences[1], absences[3], absences[4], absences[6]
+    is_before, window_first, window_last, at_end = absences[1], absences[3], absences[4], absences[5]
     result = KEPT
     for a in range(at_end.shape[0]):
         k = at_end[a]
@@ -182,7 +181,7 @@ def end_verdict(first, last, first_label, last_label, record, is_open, bounds, a
 @shared
 def verdict(rows, labels, n_events, is_open, bounds, absences, ties, tests, machine, columns, record_ints,
             record_floats, no_labels, budget):
-    """Whether a match survives its negated components, those that are listed: as `end_verdict`.
+    """Whether a match survives its negated components, all of them: as `end_verdict`.
 
     Parameters
     ----------
@@ -190,11 +189,10 @@ def verdict(rows, labels, n_events, is_open, bounds, absences, ties, tests, mach
     ties : by row, the number of its time; empty if tied events may follow each other
     record_ints, record_floats : record 1 is that of the match
     """
-    is_before, window_first, window_last, listed = absences[1], absences[3], absences[4], absences[5]
+    is_before, window_first, window_last = absences[1], absences[3], absences[4]
     first, last = rows[n_events - 1], rows[0]
     result = KEPT
-    for a in range(listed.shape[0]):
-        k = listed[a]
+    for k in range(is_before.shape[0]):
         n_behind = 0
         while n_behind < n_events and is_before[k, labels[n_behind]] == 0:
             n_behind += 1

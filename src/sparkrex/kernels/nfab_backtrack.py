@@ -13,7 +13,7 @@ import numpy as np
 from sparkrex.kernels.copying import copy_table, copy_values
 from sparkrex.kernels.inlined import allocating
 from sparkrex.kernels.lazy import njit
-from sparkrex.kernels.nfab_absence import holds_for, status_of
+from sparkrex.kernels.nfab_absence import holds_for, status_of, verdict
 from sparkrex.kernels.nfab_codes import (
     ANY,
     BACK_STEPS,
@@ -22,22 +22,27 @@ from sparkrex.kernels.nfab_codes import (
     DONE,
     EDGE_TESTS,
     GIVEN_UP,
+    KEPT,
     MATCH_ENDS,
     MOST_RUNS,
     MOST_STEPS,
     N_STATISTICS,
     NEXT,
     OVERFLOW,
+    REFUSED,
     RUN_STEPS,
+    STEPS,
     STOPPED,
     TOO_MANY_MATCHES,
     TOO_MANY_RUNS,
     TOO_MANY_STEPS,
+    UNDECIDED,
 )
-from sparkrex.kernels.nfab_matches import EVENT_BYTES, MATCH_BYTES, grown, select, write
+from sparkrex.kernels.nfab_matches import EVENT_BYTES, MATCH_BYTES, grown, replay_rows, select
+from sparkrex.kernels.path import MAPPED
 
 # A waiting run, a node, and what puts a match in order later: its place, and where it begins.
-_RUN_BYTES, _NODE_BYTES, _ORDER_BYTES = 32, 34, 32
+_RUN_BYTES, _NODE_BYTES, _ORDER_BYTES = 32, 18, 32
 
 
 @allocating
@@ -49,24 +54,44 @@ def deepened(table, n_rows):
 
 
 @allocating
-def write_match(ends, partition, offsets, is_open, nodes, buffers, output, absences, ties, path, tests, machine,
-                columns, records, no_labels, most_bytes, budget):
-    """Append the match of one end to the output. Gives it, the buffers, and 0, 1 (too many) or an error."""
-    cursor = np.zeros(5, np.int64)
-    cursor[2], cursor[4] = -1, partition
-    while True:
-        result = write(cursor, ends, np.int64(1), offsets, is_open, nodes, buffers, output, absences, ties, path, tests,
-                       machine, columns, records[0], records[1], no_labels, most_bytes, budget)
-        if result <= 0 or output[4][1] * EVENT_BYTES + output[4][0] * MATCH_BYTES > most_bytes:
-            return output, buffers, result
-        n_path = buffers[0].shape[0]
-        if cursor[3] >= n_path:
-            n_path *= 2
-        buffers = (grown(buffers[0], n_path), grown(buffers[1], n_path), buffers[2], buffers[3])
-        output = (
-            grown(output[0], output[4][1] + n_path), grown(output[1], output[4][1] + n_path),
-            grown(output[2], output[4][0] + 3), grown(output[3], output[4][0] + 3), output[4],
-        )
+def write_match(node, is_open, bounds, nodes, buffers, output, absences, ties, path, tests, machine, columns, records,
+                no_labels, most_bytes, budget):
+    """Append the match that ends in a node, if nothing forbids it. Gives the output, the buffers, and 0, 1 (too many)
+    or an error.
+    """
+    node_row, node_label, node_before = nodes
+    rows, labels = buffers
+    n_events = np.int64(0)
+    while node >= 0:
+        rows, labels = grown(rows, n_events + 1), grown(labels, n_events + 1)
+        rows[n_events], labels[n_events] = node_row[node], node_label[node]
+        n_events += 1
+        node = node_before[node]
+    buffers = (rows, labels)
+    state = KEPT
+    if absences[0].shape[0] > 0:
+        if replay_rows(rows, labels, n_events, np.int64(1), path, columns, records[0], records[1]) != MAPPED:
+            return output, buffers, np.int64(-1)
+        budget[STEPS] = 0
+        state = verdict(rows, labels, n_events, is_open, bounds, absences, ties, tests, machine, columns, records[0],
+                        records[1], no_labels, budget)
+        if state < 0:
+            return output, buffers, np.int64(state)
+    if state == REFUSED:
+        return output, buffers, np.int64(0)
+    n_matches, n_before = output[4][0], output[4][1]
+    if n_before * EVENT_BYTES + n_matches * MATCH_BYTES > most_bytes:
+        return output, buffers, np.int64(1)
+    output = (grown(output[0], n_before + n_events), grown(output[1], n_before + n_events),
+              grown(output[2], n_matches + 2), grown(output[3], n_matches + 2), output[4])
+    for i in range(n_events):
+        output[0][n_before + i] = rows[n_events - 1 - i]
+        output[1][n_before + i] = labels[n_events - 1 - i]
+    output[2][n_matches + 1] = n_before + n_events
+    output[3][n_matches] = state == UNDECIDED
+    output[4][0] = n_matches + 1
+    output[4][1] = n_before + n_events
+    return output, buffers, np.int64(0)
 
 
 @njit(cache=True, nogil=True)
@@ -100,12 +125,9 @@ def search(offsets, closes, automaton, events, options, memory, absences, path, 
     copy_values(initial[0], 0, n_ints, record_ints[0], 0)
     copy_values(initial[1], 0, n_floats, record_floats[0], 0)
     node_row, node_label = np.empty(1024, np.int64), np.empty(1024, np.int16)
-    node_before, node_other = np.empty(1024, np.int64), np.empty(1024, np.int64)
-    node_youngest = np.empty(1024, np.int64)
-    end_node, end_row, end_first = np.empty(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
-    end_is_open = np.zeros(1, np.uint8)
+    node_before = np.empty(1024, np.int64)
     no_labels = np.empty(0, np.int16)
-    buffers = (np.empty(256, np.int64), np.empty(256, np.int16), np.empty(1, np.int64), np.empty(1, np.int64))
+    buffers = (np.empty(256, np.int64), np.empty(256, np.int16))
     records = (np.empty((2, n_ints), np.int64), np.empty((2, n_floats), np.float64))
     copy_values(initial[0], 0, n_ints, records[0][0], 0)
     copy_values(initial[1], 0, n_floats, records[1][0], 0)
@@ -115,6 +137,7 @@ def search(offsets, closes, automaton, events, options, memory, absences, path, 
     n_partitions = offsets.shape[0] - 1
     for p in range(n_partitions):
         low, high = offsets[p], offsets[p + 1]
+        is_open = not closes and p == n_partitions - 1
         furthest = low - 1
         for first in range(low, high):
             if can_start[first] == 0:
@@ -170,8 +193,7 @@ def search(offsets, closes, automaton, events, options, memory, absences, path, 
                 if n_nodes + n_edges > node_row.shape[0]:
                     n_room = n_nodes + n_edges
                     node_row, node_label = grown(node_row, n_room), grown(node_label, n_room)
-                    node_before, node_other = grown(node_before, n_room), grown(node_other, n_room)
-                    node_youngest = grown(node_youngest, n_room)
+                    node_before = grown(node_before, n_room)
                 # Children are written behind the run; if it fails here they move down into its place.
                 takes = False
                 selects = False
@@ -195,8 +217,6 @@ def search(offsets, closes, automaton, events, options, memory, absences, path, 
                     node_row[n_nodes] = row
                     node_label[n_nodes] = state_variable[target]
                     node_before[n_nodes] = node
-                    node_other[n_nodes] = -1
-                    node_youngest[n_nodes] = first
                     n_nodes += 1
                     accepts = accept_condition[target]
                     ends_here = accepts != -2
@@ -209,11 +229,9 @@ def search(offsets, closes, automaton, events, options, memory, absences, path, 
                     if ends_here:
                         statistics[MATCH_ENDS] += 1
                         if constructs:
-                            end_node[0], end_row[0], end_first[0] = n_nodes - 1, row, first
-                            nodes = (node_row, node_label, node_before, node_other, node_youngest)
                             spare = most_bytes - (taken.sum() - match_bytes) - output[4][0] * _ORDER_BYTES
                             output, buffers, error = write_match(
-                                (end_node, end_row, end_first, end_is_open), p, offsets, not closes, nodes, buffers,
+                                n_nodes - 1, is_open, (first, low, high), (node_row, node_label, node_before), buffers,
                                 output, absences, ties, path, tests, machine, columns, records, no_labels, spare // 2,
                                 budget,
                             )

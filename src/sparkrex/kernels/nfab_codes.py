@@ -7,9 +7,9 @@ CONTIGUITY, NEXT, ANY = range(3)
 
 # How a search, or a part of it, ended.
 (
-    DONE, OVERFLOW, DIVISION_BY_ZERO, TOO_MANY_RUNS, TOO_MANY_NODES, TOO_MANY_MATCHES, NEEDS_ROOM, ENDED,
-    TOO_MANY_STEPS, STOPPED,
-) = range(10)
+    DONE, OVERFLOW, DIVISION_BY_ZERO, TOO_MANY_RUNS, TOO_MANY_NODES, TOO_MANY_MATCHES, NEEDS_ROOM, TOO_MANY_STEPS,
+    STOPPED,
+) = range(9)
 
 # Fields of a run; LABEL is the variable of its first event.
 STATE, NODE, START, LAST, RECORD, LABEL = range(6)

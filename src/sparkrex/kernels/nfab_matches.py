@@ -14,7 +14,7 @@ from sparkrex.kernels.copying import copy_values
 from sparkrex.kernels.inlined import allocating, inlined
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.nfab_absence import end_verdict, verdict
-from sparkrex.kernels.nfab_codes import GIVEN_UP, KEPT, MOST_STEPS, REFUSED, STEPS, UNDECIDED
+from sparkrex.kernels.nfab_codes import GIVEN_UP, STEPS
 from sparkrex.kernels.path import MAPPED, OVERFLOW, extend
 
 UNION = -1  # the label of a union node
@@ -75,38 +75,31 @@ def replay_rows(rows, labels, n_events, record, path, columns, record_ints, reco
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def write(cursor, ends, n_ends, offsets, is_open, nodes, buffers, output, absences, ties, path, tests, machine, columns,
-          record_ints, record_floats, no_labels, most_bytes, budget):
-    """Append matches until all ends are done (0), room is short (1), or a test ends it (negative, see `status_of`).
+def write(cursor, ends, n_ends, nodes, buffers, output, most_bytes, budget):
+    """Append matches until all ends are done (0), room is short (1), or the caller has given up (negative).
 
     Parameters
     ----------
     cursor : int64, where the walk goes on: the end it is at, the depth of its stack, the node and depth it was at (-1:
-        between two histories), the partition
+        between two histories)
     ends : end_node, end_row, end_first: every history of a node whose first row is `end_first` or later is a match;
         end_is_open uint8, whether those still depend on rows to come
-    offsets, is_open : cut the rows into partitions; whether more rows of the last one may come
     nodes : node_row int64, node_label int16, node_before int64, node_other int64, node_youngest int64
     buffers : room for the events of a history, their labels, and a stack of nodes and depths
     output : match_rows int64, match_labels int16, match_offsets int64, match_is_open uint8, and counts int64 (matches,
         events)
-    record_ints, record_floats : record 0 is that of no events, record 1 is written
     most_bytes : what the matches may take
     """
     node_row, node_label, node_before, node_other, node_youngest = nodes
     path_rows, path_labels, stack_nodes, stack_depths = buffers
     match_rows, match_labels, match_offsets, match_is_open, counts = output
-    end_node, end_row, end_first, end_is_open = ends
-    has_records = record_ints.shape[1] + record_floats.shape[1] > 0
-    e, n_stack, at, depth, partition = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
+    end_node, _, end_first, end_is_open = ends
+    e, n_stack, at, depth = cursor[0], cursor[1], cursor[2], cursor[3]
     result = 0
     while e < n_ends:
         bound = end_first[e]
-        while offsets[partition + 1] <= end_row[e]:
-            partition += 1
         if at < 0:
             at, depth = end_node[e], np.int64(0)
-            budget[STEPS] = 0
         while True:
             if budget[GIVEN_UP] != 0:
                 return np.int64(-4)
@@ -141,30 +134,14 @@ def write(cursor, ends, n_ends, offsets, is_open, nodes, buffers, output, absenc
                 at = node_before[at]
             if result != 0:
                 break
-            state = KEPT
-            if absences is not None and absences[5].shape[0] > 0:
-                if has_records and replay_rows(path_rows, path_labels, depth, np.int64(1), path, columns, record_ints,
-                                               record_floats) != MAPPED:
-                    return np.int64(-1)
-                state = verdict(path_rows, path_labels, depth, is_open and partition == offsets.shape[0] - 2,
-                                (np.int64(0), offsets[partition], offsets[partition + 1]), absences, ties, tests,
-                                machine, columns, record_ints, record_floats, no_labels, budget)
-                if state < 0:
-                    return np.int64(state)
-            if state == REFUSED:
-                # What is kept takes memory, which has a limit; what is not kept takes only time.
-                budget[STEPS] += depth
-                if budget[STEPS] > budget[MOST_STEPS]:
-                    return np.int64(-3)
-            else:
-                n_matches, n_events = counts[0], counts[1]
-                for i in range(depth):
-                    match_rows[n_events + i] = path_rows[depth - 1 - i]
-                    match_labels[n_events + i] = path_labels[depth - 1 - i]
-                match_is_open[n_matches] = state == UNDECIDED or end_is_open[e] != 0
-                match_offsets[n_matches + 1] = n_events + depth
-                counts[0] = n_matches + 1
-                counts[1] = n_events + depth
+            n_matches, n_events = counts[0], counts[1]
+            for i in range(depth):
+                match_rows[n_events + i] = path_rows[depth - 1 - i]
+                match_labels[n_events + i] = path_labels[depth - 1 - i]
+            match_is_open[n_matches] = end_is_open[e]
+            match_offsets[n_matches + 1] = n_events + depth
+            counts[0] = n_matches + 1
+            counts[1] = n_events + depth
             if n_stack == 0:
                 break
             n_stack -= 1
@@ -173,44 +150,8 @@ def write(cursor, ends, n_ends, offsets, is_open, nodes, buffers, output, absenc
             break
         e += 1
         at = np.int64(-1)
-    cursor[0], cursor[1], cursor[2], cursor[3], cursor[4] = e, n_stack, at, depth, partition
+    cursor[0], cursor[1], cursor[2], cursor[3] = e, n_stack, at, depth
     return np.int64(result)
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def keep_best(output, n_before):
-    """Of the matches from number `n_before` on, which end on one row, keep that of NON-OVERLAPPING.
-
-    The earliest start, then the fewest events, then the smallest rows, then the variables that stand first.
-    """
-    match_rows, match_labels, match_offsets, match_is_open, counts = output
-    best = n_before
-    for m in range(n_before + 1, counts[0]):
-        a, b = match_offsets[best], match_offsets[m]
-        n_a, n_b = match_offsets[best + 1] - a, match_offsets[m + 1] - b
-        order = match_rows[b] - match_rows[a]
-        if order == 0:
-            order = n_b - n_a
-        i = 0
-        while order == 0 and i < n_a:
-            order = match_rows[b + i] - match_rows[a + i]
-            i += 1
-        i = 0
-        while order == 0 and i < n_a:
-            order = np.int64(match_labels[b + i]) - np.int64(match_labels[a + i])
-            i += 1
-        if order < 0:
-            best = m
-    begin = match_offsets[n_before]
-    source = match_offsets[best]
-    length = match_offsets[best + 1] - source
-    for i in range(length):
-        match_rows[begin + i] = match_rows[source + i]
-        match_labels[begin + i] = match_labels[source + i]
-    match_is_open[n_before] = match_is_open[best]
-    match_offsets[n_before + 1] = begin + length
-    counts[0] = n_before + 1
-    counts[1] = begin + length
 
 
 @allocating

@@ -96,12 +96,6 @@ class FeedArrays:
         ends_by_match = any(number >= 0 and begin[number] < end[number] for number in self._accepts)
         return self.absences if ends_by_match or len(self.absences[0]) else None
 
-    @property
-    def absences_of_matches(self) -> tuple[NDArray[Any], ...]:
-        """The same, all of them asked of complete matches."""
-        every = np.arange(len(self.absences[0]), dtype=np.int64)
-        return (*self.absences[:5], every, *self.absences[6:])
-
     def path(self) -> tuple[Any, ...]:
         """Updates of records and room to make one: each thread has its own."""
         n_ints, n_floats = len(self.initial[0]), len(self.initial[1])
@@ -129,8 +123,7 @@ class FeedArrays:
         return (
             np.array(conditions.absent, np.int64), is_before.reshape(n_absent, len(variables)), candidates,
             self.window_first, times.window_last() if n_absent else np.empty(0, np.int64),
-            np.empty(0, np.int64), np.array(plan.at_end, np.int64), *plan.edge_tables(), *plan.end_tables(),
-            self._postponed,
+            np.array(plan.at_end, np.int64), *plan.edge_tables(), *plan.end_tables(), self._postponed,
         )
 
     def _apart(self, query: EventQuery, conditions: Conditions, plan: AbsencePlan) -> tuple[Any, ...]:

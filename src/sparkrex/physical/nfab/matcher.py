@@ -221,7 +221,7 @@ class NfabMatcher:
         options = (np.int64(_STRATEGIES[self.query.strategy]), self.constructs)
         status, where, output, statistics = nfab_backtrack.search(
             frame.offsets[begin : end + 1], True, self._tables, arrays.events, options,
-            (share.taken, np.int64(share.own), np.int64(share.most)), arrays.absences_of_matches, arrays.path(),
+            (share.taken, np.int64(share.own), np.int64(share.most)), arrays.absences, arrays.path(),
             arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial,
             room_for_matches(share.most), budget,
         )
@@ -279,12 +279,10 @@ class NfabMatcher:
         ends = (node, last, first, np.zeros(len(node), np.uint8))
         # What waits is there beside the matches.
         spare = self.settings.event_memory - state.size_of_runs() - sum(array.nbytes for array in ends)
-        writer = Writer(arrays, arrays.absences, arrays.path(), arrays.context.machine(), spare, budget)
-        error, row = writer.write(ends, len(node), frame.offsets[:2], state.nodes, spare, is_open=False)
-        if error > 0:
+        writer = Writer(spare, budget)
+        if writer.write(ends, len(node), state.nodes, spare) > 0:
             label = int(state.nodes[1][node[0]])
             self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, first)
-        self._check(status_of.py_func(error) if error < 0 else codes.DONE, row, frame)
         return matches_of(writer.output)[0]
 
     def _with_earlier(
@@ -298,7 +296,7 @@ class NfabMatcher:
 
         def task(_begin: int, _end: int, budget: NDArray[np.int64]) -> int:
             return recheck(  # type: ignore[no-any-return]  # compiled
-                waiting.rows, waiting.labels, waiting.offsets, is_open, bounds, arrays.absences_of_matches,
+                waiting.rows, waiting.labels, waiting.offsets, is_open, bounds, arrays.absences,
                 arrays.ties, arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns,
                 arrays.initial, budget, states,
             )

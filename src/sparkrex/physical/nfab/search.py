@@ -9,7 +9,6 @@ import numpy as np
 
 from sparkrex.kernels import nfab as kernel
 from sparkrex.kernels import nfab_codes as codes
-from sparkrex.kernels.nfab_absence import status_of
 from sparkrex.physical.nfab.writing import Writer, longer, repeated
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class Search:
         self._offsets, self._closes, self._options, self._share = offsets, closes, options, share
         self._absences = arrays.absences_of_runs
         path, machine, columns = arrays.path(), arrays.context.machine(), arrays.context.columns
-        self.writer = Writer(arrays, self._absences, path, machine, share.most, budget)
+        self.writer = Writer(share.most, budget)
         self._window_first = arrays.window_first
         self._variable_of = automaton[5]
         self._most_edges = max(1, int(np.diff(automaton[0]).max(initial=0)))
@@ -95,7 +94,6 @@ class Search:
         )
         self._undecided: Ends = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
         self._working_bytes = 0
-        self._keeps_best = arrays.apart[4]
         self.statistics = np.zeros(codes.N_STATISTICS, np.int64)
 
     def go_on(
@@ -129,7 +127,7 @@ class Search:
                 self._at, self._offsets, self._closes, self._runs, self._nodes, self._ends, self._free, self._table,
                 self._used, *self._what, *self._records, np.empty(0, np.int16), self._budget, self.statistics,
             )
-            if status not in (codes.DONE, codes.NEEDS_ROOM, codes.ENDED):
+            if status not in (codes.DONE, codes.NEEDS_ROOM):
                 where = int(self._at[kernel.WHERE])
                 break
             is_done = status == codes.DONE
@@ -181,22 +179,15 @@ class Search:
             return codes.DONE, 0
         if not self._closes and not options.lists_open:
             self._set_aside()
-        n_ends, n_before = int(at[kernel.N_ENDS]), self.writer.n_matches
+        n_ends = int(at[kernel.N_ENDS])
         at[kernel.N_ENDS] = 0
         if not options.constructs or not n_ends:
             return codes.DONE, 0
-        result, where = self.writer.write(
-            self._ends, n_ends, self._offsets, self._nodes, self._share.left(self._working_bytes),
-            is_open=not self._closes,
-        )
+        result = self.writer.write(self._ends, n_ends, self._nodes, self._share.left(self._working_bytes))
         if result > 0:
             return codes.TOO_MANY_MATCHES, self._variable_of.tolist().index(self._nodes[1][self._ends[0][0]])
         if result < 0:
-            return status_of.py_func(result), where
-        if options.only_first and not self._keeps_best and self.writer.n_matches > n_before:
-            self.writer.best_from(n_before)
-            at[kernel.BLOCKED] = at[kernel.ROW] - 1
-            at[kernel.N_RUNS], at[kernel.N_RECORDS], at[kernel.N_FREE] = 0, 1, 0
+            return codes.STOPPED, 0
         self._share.take(self._working_bytes + self.writer.n_bytes)
         return codes.DONE, 0
 

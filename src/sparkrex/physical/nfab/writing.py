@@ -12,7 +12,6 @@ from sparkrex.physical.nfab.contract import EventMatches
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sparkrex.physical.nfab.frame import FeedArrays
     from sparkrex.physical.nfab.state import Nodes
 
 Number = TypeVar("Number", np.int64, np.float64)
@@ -57,26 +56,14 @@ def matches_of(output: tuple[Any, ...]) -> tuple[EventMatches, NDArray[np.bool_]
 
 
 class Writer:
-    """Writes the matches of ends. `path`, `machine` and `budget` are of one thread."""
+    """Writes the matches of ends. The budget is that of one thread."""
 
-    def __init__(
-        self, arrays: FeedArrays, absences: tuple[NDArray[Any], ...] | None, path: tuple[Any, ...],
-        machine: tuple[Any, ...], event_memory: int, budget: NDArray[np.int64],
-    ) -> None:
+    def __init__(self, event_memory: int, budget: NDArray[np.int64]) -> None:
         self.output = room_for_matches(event_memory)
         self._buffers = (
             np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64)
         )
-        self._common = (
-            absences, arrays.ties, path, arrays.tests, machine, arrays.context.columns,
-            repeated(arrays.initial[0], 2), repeated(arrays.initial[1], 2), np.empty(0, np.int16),
-        )
         self._budget = budget
-
-    @property
-    def n_matches(self) -> int:
-        """How many were written."""
-        return int(self.output[4][0])
 
     @property
     def n_bytes(self) -> int:
@@ -84,29 +71,16 @@ class Writer:
         n_matches, n_events = self.output[4].tolist()
         return int(n_matches * kernel.MATCH_BYTES + n_events * kernel.EVENT_BYTES)
 
-    def write(
-        self, ends: tuple[NDArray[Any], ...], n_ends: int, offsets: NDArray[np.int64], nodes: Nodes, most_bytes: int,
-        *, is_open: bool,
-    ) -> tuple[int, int]:
-        """Append all matches of some ends: 0, 1 (too many) or an error, and the row it is about.
-
-        For `ends`, `offsets` and `nodes` see `kernels.nfab_matches.write`.
-        """
-        cursor = np.array([0, 0, -1, 0, 0], np.int64)
+    def write(self, ends: tuple[NDArray[Any], ...], n_ends: int, nodes: Nodes, most_bytes: int) -> int:
+        """Append all matches of some ends: 0, 1 (too many) or negative (given up). See `kernels.nfab_matches.write`."""
+        cursor = np.array([0, 0, -1, 0], np.int64)
         while True:
             result = int(kernel.write(
-                cursor, ends, np.int64(n_ends), offsets, is_open, nodes, self._buffers, self.output, *self._common,
-                np.int64(most_bytes), self._budget,
+                cursor, ends, np.int64(n_ends), nodes, self._buffers, self.output, np.int64(most_bytes), self._budget,
             ))
-            if result <= 0:
-                return result, int(ends[1][min(cursor[0], n_ends - 1)])
-            if self.n_bytes > most_bytes:
-                return result, 0
+            if result <= 0 or self.n_bytes > most_bytes:
+                return result
             self._make_room(cursor)
-
-    def best_from(self, n_before: int) -> None:
-        """Of the matches from a number on, which end on one row, keep the one that OUTPUT NON-OVERLAPPING keeps."""
-        kernel.keep_best(self.output, np.int64(n_before))
 
     def _make_room(self, cursor: NDArray[np.int64]) -> None:
         rows, labels, stack, depths = self._buffers
