@@ -16,7 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 
 _HEAD = """# Errors
 
-Every error that SparkRex raises is a `sparkrex.RexError`. Its class says who must act:
+Every error about a query, its tables or its data is a `sparkrex.RexError`; an argument of the wrong Python type is a
+`TypeError`. Its class says who must act:
 
 | class | codes | what it means |
 |---|---|---|
