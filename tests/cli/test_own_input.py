@@ -93,6 +93,7 @@ def test_a_neighbour_of_the_input_is_a_good_output(tmp_path: Path) -> None:
         assert pq.read_table(out).to_pylist() == ANSWER
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_spark_refuses_too_and_a_failed_job_leaves_the_output_as_it_was(tmp_path: Path) -> None:
     _layout(tmp_path)

@@ -6,14 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from sparkrex.cli import warmup
 from sparkrex.cli.main import main
 from sparkrex.warmup import steps
-
-if TYPE_CHECKING:
-    import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,6 +24,7 @@ def kernel_forms(what: str) -> dict[str, set[str]]:
     return {name: set(forms) for name, forms in json.loads(done.stdout.splitlines()[-1]).items()}
 
 
+@pytest.mark.slow
 def test_every_form_of_a_kernel_that_queries_use_is_warmed_up() -> None:
     warmed = kernel_forms("warmup")
     missing = {

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from sparkrex.hosts.duckdb import RelationEvaluator
 
-N_EXAMPLES = int(os.environ.get("REX_EVENT_EXAMPLES", "400"))
+N_EXAMPLES = int(os.environ.get("REX_EVENT_EXAMPLES", "200"))
 SEED = int(os.environ.get("REX_SEED", "20080612"))
 N_SHARES = 2
 

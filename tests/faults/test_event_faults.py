@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from sparkrex.hosts.duckdb import RelationEvaluator
 
 SEED = 20080609
-# As many as one run of the random event queries has.
 MOST_EXAMPLES = 1200
 WAYS = (Way(), Way(chunk=2), Way(algorithm="backtrack"))
 
@@ -46,17 +45,8 @@ def example_of(number: int) -> Example:
     return generate(RandomDraw(random.Random(SEED + number)))
 
 
-# Only the 970th example shows it.
-_LATE = "runs are merged whatever has come behind their last event"
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(fault, id=fault.name.replace(" ", "-"), marks=pytest.mark.slow if fault.name == _LATE else ())
-        for fault in EVENT_FAULTS
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", EVENT_FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
 def test_event_fault_is_caught(fault: EventFault, record_property: Callable[[str, object], None]) -> None:
     with fault.inject():
         caught = first_difference(MOST_EXAMPLES, fault)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SEED = 20161215
-# As many as one run of the property suite has.
 MOST_EXAMPLES = 2000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
 def test_fault_is_caught(fault: Fault, record_property: Callable[[str, object], None]) -> None:
     with one_database(), fault.inject():

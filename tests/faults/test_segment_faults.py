@@ -33,6 +33,7 @@ class _CaughtError(Exception):
     """The engine's answer differs from the oracle's."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", SEGMENT_FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
 def test_fault_is_caught(fault: Fault) -> None:
     with fault.inject():

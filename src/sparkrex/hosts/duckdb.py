@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from sparkrex.config import Settings
 
 _ROWS = "rex_rows"
+_FEW_ROWS = 2_000
+"""An expression over so many rows takes less time than a thread to wait for it."""
 # Statements that can change nothing. Any other, or several at once, runs in an instance of its own.
 _READS = re.compile(
     r"\s*\(*\s*(?:SELECT|WITH|VALUES|FROM|PATTERN)\b(?!.*\bINTO\b)[^;]*;?\s*\Z", re.IGNORECASE | re.DOTALL
@@ -146,11 +148,8 @@ class DuckDbHost:
         quoted = '"' + name.replace('"', '""') + '"'
         return frozenset(column.lower() for column, _ in self.describe(f"SELECT * FROM {quoted}"))
 
-    def query(self, sql: str, span: Span | None) -> pa.Table:
-        """A query in DuckDB's dialect."""
-        return self._arrow(sql, span)
-
-    def _arrow(self, sql: str, span: Span | None) -> pa.Table:
+    def query(self, sql: str, span: Span | None, *, is_short: bool = False) -> pa.Table:
+        """A query in DuckDB's dialect. One that `is_short` takes no time that anybody would interrupt."""
         import duckdb
 
         connection = self.connection
@@ -160,7 +159,7 @@ class DuckDbHost:
 
         try:
             # DuckDB looks for Ctrl-C itself, but not in every operator.
-            return run_aside(run, connection.interrupt)
+            return run() if is_short else run_aside(run, connection.interrupt)
         except duckdb.Error as error:
             raise self._converted(error, span) from error
 
@@ -261,14 +260,17 @@ class RelationEvaluator:
             sql = f"{self._with()}SELECT {listed} FROM {_ROWS} ORDER BY rex_id"
         else:
             sql = f"SELECT {listed} FROM {_ROWS}"
-        result = self.query(sql, table, span)
+        result = self._over(table, sql, span, is_short=not reads_relation and table.num_rows <= _FEW_ROWS)
         return [result.column(number) for number in range(len(expressions))]
 
     def query(self, sql: str, table: pa.Table, span: Span | None) -> pa.Table:
         """See `hosts.host.Evaluator`."""
+        return self._over(table, sql, span, is_short=table.num_rows <= _FEW_ROWS)
+
+    def _over(self, table: pa.Table, sql: str, span: Span | None, *, is_short: bool) -> pa.Table:
         # Registering replaces the table of the call before; unregistering would double the cost of a small query.
         self.host.connection.register(_ROWS, table)
-        return self.host.query(sql, span)
+        return self.host.query(sql, span, is_short=is_short)
 
     def _with(self) -> str:
         if not self.prefix:
