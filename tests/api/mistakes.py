@@ -120,6 +120,9 @@ STATEMENTS = [
 ]
 
 CLAUSES = [
+    _clause("or_in_pattern", "ORDER BY id PATTERN (A «OR» B) DEFINE A AS price > 0", "REX103", "A | B", '"OR"'),
+    _clause("and_in_pattern", "ORDER BY id PATTERN (A «and» B) DEFINE A AS price > 0", "REX103", "PATTERN (A B)"),
+    _clause("not_in_pattern", "ORDER BY id PATTERN (A «NOT» B) DEFINE A AS price > 0", "REX103", "opposite condition"),
     _clause(
         "pattern_without_parentheses", " ORDER BY id\n «PATTERN A+»\n DEFINE A AS price > 0", "REX102",
         "in parentheses", "PATTERN (A+)",

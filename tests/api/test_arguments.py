@@ -108,3 +108,13 @@ def test_no_warning_without_reason(is_empty: bool) -> None:
         warnings.simplefilter("error")
         rex.events(query, TABLE.slice(0, 0) if is_empty else TABLE, time="id", type="kind")
         rex.events(query, TABLE, time="id", types={"Buy": "kind = 'Buy'", "Sell": "vol > 99", "Sel": "vol > 99"})
+
+
+def test_texts_and_bytes_by_views() -> None:
+    """Arrow has few functions for that layout."""
+    words = pa.array(["a", "b", "a"], pa.string_view())
+    table = pa.table({"ts": [1, 2, 3], "word": words, "raw": words.cast(pa.binary_view())})
+    clause = "PARTITION BY word ORDER BY ts MEASURES count(*) AS n, max(raw) AS m PATTERN (A+) DEFINE A AS raw <> 'z'"
+    expected = [{"word": "a", "n": 2, "m": b"a"}, {"word": "b", "n": 1, "m": b"b"}]
+    for given in (table, table.to_reader(), table.to_batches()[0]):
+        assert rex.sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})", t=given).to_pylist() == expected

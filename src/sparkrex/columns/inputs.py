@@ -27,11 +27,11 @@ def to_arrow(name: str, value: object) -> ArrowInput:
     """An Arrow table, or a dataset of which only the columns needed will be read."""
     match value:
         case pa.Table():
-            return value
+            return without_views(value)
         case pa.RecordBatch():
-            return pa.Table.from_batches([value])
+            return without_views(pa.Table.from_batches([value]))
         case pa.RecordBatchReader():
-            return value.read_all()
+            return without_views(value.read_all())
         case str() | Path():
             return _open_path(name, str(value))
     if type(value).__module__.startswith("pyarrow._dataset"):
@@ -45,6 +45,15 @@ def to_arrow(name: str, value: object) -> ArrowInput:
         f"{name}= is a {type(value).__name__}, not a table: pass a pyarrow, pandas or polars table, a path, "
         "or, if it was meant as an option, put it into settings={...}"
     )
+
+
+def without_views(table: pa.Table) -> pa.Table:
+    """The table with texts and bytes in Arrow's older layout: for the one by views Arrow has few functions yet."""
+    for place, field in enumerate(table.schema):
+        kind = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}.get(str(field.type))
+        if kind is not None:
+            table = table.set_column(place, field.with_type(kind), table.column(place).cast(kind))
+    return table
 
 
 def _library(value: object) -> str:

@@ -43,6 +43,11 @@ _FOREIGN = {
     ".*": _ANY, ".+": _ANY, ".": _ANY, "->": _BLANK, ">": _BLANK, ";": _BLANK, "[": "alternatives are written (A | B)",
     "!": "define a variable by the opposite condition: DEFINE B AS NOT (...)", "'": "write the pattern without quotes",
 }
+_OPERATORS = {
+    "OR": "alternatives are written A | B", "AND": _BLANK,
+    "NOT": "define a variable by the opposite condition: DEFINE B AS NOT (...)",
+}
+"""Words that are reserved in SQL, so that as variables they are quoted, and mean something to most readers."""
 # Far above any written pattern; keeps the recursive readers within Python's stack.
 _DEEPEST = 150
 
@@ -120,6 +125,10 @@ class _Reader(PatternReader):
                 items.append(self._permuted(depth))
             self._expect(")", "PERMUTE (")
             return Permutation(tuple(items), span=self.since(start))
+        if self.kind == "name" and self.text.upper() in _OPERATORS:
+            word = self.text.upper()
+            hint = f'{_OPERATORS[word]}; a variable of that name is written "{word}"'
+            raise self.error(f"{word} is no operator of patterns", hint=hint)
         if self.kind in ("name", "quoted"):
             name = unquote(self.text) if self.kind == "quoted" else self.text
             folded = self.rules.fold(name, is_quoted=self.kind == "quoted")
