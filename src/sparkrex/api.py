@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, overload
 
 from sparkrex.config import Settings, make_settings
-from sparkrex.errors import AnalysisError, InternalError, RexError, UnsupportedError
+from sparkrex.errors import AnalysisError, InternalError, ParseError, RexError, UnsupportedError
 from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
@@ -201,6 +201,11 @@ def match(
     [{'n': 3}]
     """
     is_whole = _WHOLE_CLAUSE.match(_text("the clause", clause)) is not None
+    if found := re.match(r"\s*(SELECT|WITH)\b", clause, re.IGNORECASE):
+        raise ParseError(
+            "REX101", "rex.match takes a clause, and this is a statement", Source(clause), Span(*found.span(1)),
+            hint="rex.sql runs statements",
+        )
     text = f"SELECT * FROM {_CLAUSE_TABLE} " + (clause if is_whole else f"MATCH_RECOGNIZE ({clause}\n)")
     compiled = CompiledQuery(text, _text("dialect=", dialect).lower(), make_settings(settings), args=args)
 
@@ -271,6 +276,9 @@ def aggregate(definition: type | None = None, /, *, name: str | None = None, cos
     """
     from sparkrex.aggregates import registry
     from sparkrex.languages.match_recognize.expression import is_scalar_function
+
+    if definition is not None and not isinstance(definition, type):
+        raise TypeError("rex.aggregate takes a class with a method scan(self, x, ...)")
 
     def register(definition: type) -> type:
         # A query that calls it means the function of SQL.

@@ -58,6 +58,11 @@ _ANY = "WHERE skip_till_any_match(a, b)"
 _MANY = "PATTERN SEQ(Buy a, Sell+ b[])\nWHERE skip_till_any_match(a, b[])"
 
 STATEMENTS = [
+    _statement("clause_alone", "«MATCH_RECOGNIZE» (ORDER BY id PATTERN (A))", "REX101", "rex.match"),
+    _statement(
+        "column_of_the_input", "SELECT «vol» FROM t MATCH_RECOGNIZE (ORDER BY id MEASURES count(*) AS n PATTERN (A))",
+        "REX201", "measures", "ALL ROWS PER MATCH",
+    ),
     _statement("recognise", f"SELECT * FROM t «MATCH_RECOGNISE» ({_REST})", "REX101", "did you mean MATCH_RECOGNIZE?"),
     _statement("regonize", f"SELECT * FROM t «MATCH_REGONIZE» ({_REST})", "REX101", "did you mean MATCH_RECOGNIZE?"),
     _statement("no_underscore", f"SELECT * FROM t «MATCHRECOGNIZE» ({_REST})", "REX101", "MATCH_RECOGNIZE?"),
@@ -120,6 +125,9 @@ STATEMENTS = [
 ]
 
 CLAUSES = [
+    _clause("window_of_a_row", "ORDER BY id PATTERN (A) DEFINE A AS «window(2, 5)»", "REX213", "DEFINE SEGMENT"),
+    _clause("call_of_a_variable", "ORDER BY id PATTERN (A) DEFINE A AS A.«PREV(price)» > 1", "REX213", "PREV(A.x)"),
+    _clause("parameter_in_pattern", "ORDER BY id PATTERN (A{«:»n})", "REX103", "args="),
     _clause("or_in_pattern", "ORDER BY id PATTERN (A «OR» B) DEFINE A AS price > 0", "REX103", "A | B", '"OR"'),
     _clause("and_in_pattern", "ORDER BY id PATTERN (A «and» B) DEFINE A AS price > 0", "REX103", "PATTERN (A B)"),
     _clause("not_in_pattern", "ORDER BY id PATTERN (A «NOT» B) DEFINE A AS price > 0", "REX103", "opposite condition"),
@@ -204,6 +212,9 @@ CLAUSES = [
 ]
 
 EVENTS = [
+    _events("equivalence_without_brackets", f"PATTERN SEQ(Buy a, Sell b) {_ANY} {{ «vol» }}", "REX214", "[vol]"),
+    _events("type_in_quotes", f"PATTERN SEQ(«'»Buy' a, Sell b) {_ANY}", "REX108", "without quotes"),
+    _events("two_columns_of_one_name", f"PATTERN SEQ(Buy a, Sell b) {_ANY} RETURN «a.id», b.id", "REX205", "id_2"),
     _events("median_of_events", f"{_MANY} {{\n «median(b[].price)» > 2\n}}", "REX301", "median", "WHERE", "RETURN"),
     _events("mode_of_events", f"{_MANY} {{\n a.price > 0 AND «mode(b[].price)» > 2\n}}", "REX301", "mode"),
     _events(

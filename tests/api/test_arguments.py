@@ -118,3 +118,13 @@ def test_texts_and_bytes_by_views() -> None:
     expected = [{"word": "a", "n": 2, "m": b"a"}, {"word": "b", "n": 1, "m": b"b"}]
     for given in (table, table.to_reader(), table.to_batches()[0]):
         assert rex.sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})", t=given).to_pylist() == expected
+
+
+def test_a_statement_is_not_for_match() -> None:
+    with pytest.raises(rex.ParseError, match=r"rex\.sql runs statements"):
+        rex.match("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A))")
+
+
+def test_an_aggregate_is_a_class() -> None:
+    with pytest.raises(TypeError, match="a class with a method scan"):
+        rex.aggregate(lambda x: x.max())  # type: ignore[call-overload]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.commands import write_inputs
 
+from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import output_format, table_argument
 from sparkrex.cli.main import main
 from sparkrex.cli.values import setting_argument
@@ -72,8 +73,14 @@ def test_formats_by_name(path: str, expected: str) -> None:
 
 
 def test_the_format_of_a_result_by_name() -> None:
-    names = ("a.parquet", "a.csv", "a.json", "a.tsv", "a.txt", "a")
-    assert [output_format(name) for name in names] == ["parquet", "csv", "json", "parquet", "parquet", "parquet"]
+    names = ("a.parquet", "a.csv", "a.json", "a.out", "a")
+    assert [output_format(name) for name in names] == ["parquet", "csv", "json", "parquet", "parquet"]
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.xlsx", "a.txt", "-"])
+def test_a_result_that_would_be_something_else_than_its_name_says(name: str) -> None:
+    with pytest.raises(UsageError, match=r"\.csv or \.json file, or give --format"):
+        output_format(name)
 
 
 def test_explain_prints_the_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

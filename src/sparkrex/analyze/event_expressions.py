@@ -52,7 +52,8 @@ class EventConverter(Converter):
         tree = self.strict_tree()
         kind = self.types.get(id(tree))
         if kind is not None and kind.is_type(*_NO_CONDITIONS):
-            raise self.error("REX214", f"a condition is a boolean, not {kind.sql()}", self.text.span)
+            hint = f"an equivalence test is written [{tree.name}]" if isinstance(tree, exp.Column) else None
+            raise self.error("REX214", f"a condition is a boolean, not {kind.sql()}", self.text.span, hint=hint)
         mentions = find_mentions(tree, self.span, self.shape, self.scope.source)
         if mentions:
             self.placement = place_conjunct(mentions, self.shape, self.scope.source)

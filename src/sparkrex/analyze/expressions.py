@@ -24,7 +24,7 @@ from sparkrex.analyze.spans import span_of_node
 from sparkrex.analyze.sqlglot_types import node_types
 from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.ir.scalar import Expression, Literal
-from sparkrex.languages.match_recognize.expression import row_pattern_function
+from sparkrex.languages.match_recognize.expression import ROW_PATTERN_FUNCTIONS, row_pattern_function
 
 if TYPE_CHECKING:
     from sparkrex.analyze.scope import Scope
@@ -65,6 +65,7 @@ class Converter:
                 "REX301", f"{node.name}() is not supported: columns are no time attributes here", self.scope.source,
                 self.span(node), hint="LAST(ts), with the column of ORDER BY, is the time of the match's last row",
             )
+        self._check_misplaced(node)
         match node:
             case exp.Paren():
                 return self.convert_node(node.this, place)
@@ -91,6 +92,22 @@ class Converter:
         if not place.in_relation and is_aggregate(node, self.scope):
             return convert_aggregate(self, node, place)
         return keep_nanoseconds(convert_call(self, node, place), self.scope)
+
+    def _check_misplaced(self, node: exp.Expr) -> None:
+        """Refuse calls whose meaning is clear, and which have another place."""
+        if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Anonymous):
+            name = node.expression.name.upper()
+            if name in ROW_PATTERN_FUNCTIONS:
+                variable = node.this.sql(dialect=self.scope.dialect)
+                raise self.error(
+                    "REX213", f"{name} is not a function of a variable", self.span(node.expression),
+                    hint=f"the variable qualifies the column: {name}({variable}.x)",
+                )
+        if self.in_define and isinstance(node, exp.Anonymous) and node.name.lower() == "window":
+            raise self.error(
+                "REX213", "window(...) bounds a segment, and this variable is a row", self.span(node),
+                hint="a variable for segments is defined by DEFINE SEGMENT S AS ...; WITHIN bounds a match of rows",
+            )
 
     def _is_stream_time(self, node: exp.Anonymous) -> bool:
         """Whether it is a function of Flink's that gives a time attribute."""

@@ -121,6 +121,6 @@ def check_output(
             raise AnalysisError(
                 "REX205", f"the result would have two columns {names[position]}", scope.source,
                 measure.span if measure else relation.span,
-                hint="rename the measure, or give the relation a column list",
+                hint=f"give one of them another name: ... AS {names[position]}_2",
             )
     return None

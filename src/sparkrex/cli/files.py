@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sparkrex as rex
-from sparkrex.cli.failures import Failed
+from sparkrex.cli.failures import Failed, UsageError
 from sparkrex.cli.values import named_value
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _SUFFIXES = {
     "": "parquet", ".parquet": "parquet", ".csv": "csv", ".tsv": "tsv",
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }
+_NOT_WRITTEN = (".tsv", ".txt", ".xlsx", ".xls", ".orc", ".avro", ".feather", ".arrow", ".sql", ".html", ".xml", ".md")
 _COMPRESSED = (".gz", ".bz2", ".zst")
 
 
@@ -45,7 +46,9 @@ def table_argument(text: str) -> TableFile:
 
 
 def output_format(path: str) -> str:
-    """The format that the name of an output asks for, Parquet if none."""
+    """The format that the name of an output asks for, Parquet if none; refused if it is one that we do not write."""
+    if path == "-" or _suffix(path) in _NOT_WRITTEN:
+        raise UsageError(f"a result cannot be written to {path}: name a .parquet, .csv or .json file, or give --format")
     named = _SUFFIXES.get(_suffix(path))
     return named if named in FORMATS else "parquet"
 

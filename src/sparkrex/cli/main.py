@@ -81,6 +81,7 @@ def complain(text: str, code: int) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rex", description="SQL with MATCH_RECOGNIZE over files.")
+    parser.add_argument("--version", action="version", version=f"rex {rex.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser(
         "run", help="run a query and write its result", epilog=EXIT_CODES,
@@ -101,7 +102,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "warmup", help="compile all kernels",
         description="Compile all kernels and keep the code on disk, so that no query waits for a compiler: in the "
-        "folder NUMBA_CACHE_DIR names, else beside the package, else in the user's cache.",
+        "folder that NUMBA_CACHE_DIR names, else in the user's cache folder.",
     )
     profile = commands.add_parser(
         "profile", help="measure what the planner of segment searches goes by",

@@ -31,4 +31,5 @@ def _text(path: str) -> str:
     try:
         return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the query cannot be read: {error}") from error
+        hint = "; QUERY is a file with the query, or - for standard input" if " " in path else ""
+        raise UsageError(f"the query cannot be read: {error}{hint}") from error

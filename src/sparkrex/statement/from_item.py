@@ -64,7 +64,10 @@ def find_input(
     `replaced` are the relations cut out before, by first token: last token and the text that replaces them.
     """
     if keyword == 0:
-        raise ParseError("REX101", f"{word(tokens[keyword])} has no input", source, span_of(tokens[keyword]))
+        raise ParseError(
+            "REX101", f"{word(tokens[keyword])} has no input", source, span_of(tokens[keyword]),
+            hint=f"write SELECT * FROM t {word(tokens[keyword])} (...); a clause alone is for rex.match",
+        )
     found = _input_ending_at(tokens, keyword - 1, source, replaced)
     before = word(tokens[found.first - 1]) if found is not None and found.first else ""
     if found is not None and "LATERAL" in (before, word(tokens[found.first])):

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 _LEXEME = lexemes(r"[|*+?(){},~\[\]]")
 _COMMA = "components have commas between them: SEQ(Alert a, Exit b)"
-_FOREIGN = {"!": "a negated component is written ~(Type variable)", "->": _COMMA, ";": _COMMA, ">": _COMMA}
+_FOREIGN = {
+    "!": "a negated component is written ~(Type variable)", "->": _COMMA, ";": _COMMA, ">": _COMMA,
+    "'": "a type stands without quotes, or, if it is no plain word, in those of names",
+}
 # Far above any written pattern; keeps the recursive readers within Python's stack.
 _DEEPEST = 100
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
 PREFIX = "__REX_"
-_ROW_PATTERN_FUNCTIONS = {
+ROW_PATTERN_FUNCTIONS = {
     "FIRST", "LAST", "PREV", "NEXT", "CLASSIFIER", "MATCH_NUMBER", "MATCH_SEQUENCE_NUMBER",
 }
 _SEGMENT_FUNCTIONS = {"WINDOW", "RANGE"}
@@ -91,7 +91,7 @@ def _other_clauses(select: exp.Select) -> bool:
 
 def _prepare(tokens: list[Token], source: Source, in_segments: bool, *, keeps_case: bool) -> list[Token]:
     result: list[Token] = []
-    functions = _ROW_PATTERN_FUNCTIONS | _SEGMENT_FUNCTIONS if in_segments else _ROW_PATTERN_FUNCTIONS
+    functions = ROW_PATTERN_FUNCTIONS | _SEGMENT_FUNCTIONS if in_segments else ROW_PATTERN_FUNCTIONS
     # Original token indices after which a wrapper's parenthesis closes.
     closers: dict[int, int] = {}
     for index, token in enumerate(tokens):

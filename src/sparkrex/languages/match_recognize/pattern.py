@@ -39,13 +39,14 @@ if TYPE_CHECKING:
 _LEXEME = lexemes(r"\{-|-\}|[|*+?(){},^$&~]")
 _ANY = "a variable that DEFINE gives no condition is any row: PATTERN (A X* B), where X is not defined"
 _BLANK = "variables that follow each other have a blank between them: PATTERN (A B)"
+_OPPOSITE = "define a variable by the opposite condition: DEFINE B AS NOT (...); of segments, ~(B) is the rest"
 _FOREIGN = {
     ".*": _ANY, ".+": _ANY, ".": _ANY, "->": _BLANK, ">": _BLANK, ";": _BLANK, "[": "alternatives are written (A | B)",
-    "!": "define a variable by the opposite condition: DEFINE B AS NOT (...)", "'": "write the pattern without quotes",
+    "!": _OPPOSITE, ":": "a value for PATTERN must be given when the query is compiled: args=",
+    "'": "write the pattern without quotes",
 }
 _OPERATORS = {
-    "OR": "alternatives are written A | B", "AND": _BLANK,
-    "NOT": "define a variable by the opposite condition: DEFINE B AS NOT (...)",
+    "OR": "alternatives are written A | B", "AND": f"{_BLANK}; segments that are both, A & B", "NOT": _OPPOSITE,
 }
 """Words that are reserved in SQL, so that as variables they are quoted, and mean something to most readers."""
 # Far above any written pattern; keeps the recursive readers within Python's stack.
