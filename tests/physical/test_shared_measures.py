@@ -37,13 +37,15 @@ def matched(measures: str, *, rows: str = "ONE ROW PER MATCH", dialect: str = "d
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Every query of the host, with the number of rows it is over."""
     queries: list[tuple[str, int]] = []
-    query = RelationEvaluator.query
+    over = RelationEvaluator._over
 
-    def noted(self: RelationEvaluator, sql: str, table: pa.Table, span: Span | None) -> pa.Table:
+    def noted(
+        self: RelationEvaluator, table: pa.Table, sql: str, span: Span | None, *, is_short: bool
+    ) -> pa.Table:
         queries.append((sql, table.num_rows))
-        return query(self, sql, table, span)
+        return over(self, table, sql, span, is_short=is_short)
 
-    monkeypatch.setattr(RelationEvaluator, "query", noted)
+    monkeypatch.setattr(RelationEvaluator, "_over", noted)
     return queries
 
 

@@ -70,3 +70,23 @@ def test_events_as_in_memory(spark: SparkSession) -> None:
     expected = _sorted(rex.events(query, ticks, time="ts").to_pylist())
     assert len(expected) > 50
     assert _sorted(arrow_rows(rex.events(query, to_frame(spark, ticks), time="ts")).to_pylist()) == expected
+
+
+def test_events_with_types_and_an_equivalence_test(spark: SparkSession) -> None:
+    ticks = _ticks()
+    query = "PATTERN SEQ(n1 a, n2 b) WHERE skip_till_any_match(a, b) { [symbol] } WITHIN 99 RETURN a.ts AS t, b.ts AS u"
+    expected = _sorted(rex.events(query, ticks, time="ts", type="name").to_pylist())
+    assert len(expected) > 50
+    found = rex.events(query, to_frame(spark, ticks), time="ts", type="name")
+    assert _sorted(arrow_rows(found).to_pylist()) == expected
+
+
+def test_segments_as_in_memory(spark: SparkSession) -> None:
+    ticks = _ticks()
+    query = """SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts
+        MEASURES START_INDEX() AS s, avg(R.price) AS p
+        PATTERN (R & ~(W F W)) DEFINE SEGMENT W AS true, SEGMENT R AS window(3, 6) AND last(price) - first(price) > 40,
+        SEGMENT F AS last(price) - first(price) < -30)"""
+    expected = _sorted(rex.sql(query, ticks=ticks).to_pylist())
+    assert len(expected) > 50
+    assert _sorted(arrow_rows(rex.sql(query, ticks=to_frame(spark, ticks))).to_pylist()) == expected

@@ -72,9 +72,17 @@ def shipped_task(task: WorkerTask) -> Callable[[Iterator[pa.RecordBatch]], Itera
 
     # Nothing here may name a global of this module: it would be read in the worker before the first line runs.
     def run(batches: Any) -> Any:
+        import importlib.util
         import pickle
         import sys
+        from pathlib import Path
 
+        if importlib.util.find_spec("sparkrex") is None:
+            # Of what is sent with --py-files Spark puts zips on the path of workers, but no wheels.
+            from pyspark import SparkFiles
+
+            sys.path += map(str, Path(SparkFiles.getRootDirectory()).glob("sparkrex-*.whl"))
+            importlib.invalidate_caches()
         try:
             import sparkrex.spark.worker  # noqa: F401
         except ImportError as error:
