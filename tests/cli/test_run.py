@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -179,3 +180,29 @@ def test_a_fault_of_ours_is_70(
     monkeypatch.setattr(run_module, "run_in_memory", internal)
     assert main(["run", query, "-t", ticks, "-o", str(tmp_path / "out.parquet")]) == 70
     assert capsys.readouterr().err == "internal error[REX901]: odd\n"
+
+
+def test_an_interval_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query, ticks = write_inputs(tmp_path)
+    took = "TIMESTAMP '2024-01-02' - TIMESTAMP '2024-01-01' AS took"
+    Path(query).write_text(QUERY.replace("MIN(DOWN.price) AS low", took), encoding="utf-8")
+    for kind in ("parquet", "csv"):
+        assert main(["run", query, "-t", ticks, "-o", str(tmp_path / f"out.{kind}")]) == 3
+        assert "column took is an interval" in capsys.readouterr().err
+    assert main(["run", query, "-t", ticks, "-o", str(tmp_path / "out.json")]) == 0
+
+
+def test_an_output_that_is_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query, ticks = write_inputs(tmp_path)
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert main(["run", query, "-t", ticks, "-o", str(tmp_path / "pipe.csv"), "--overwrite"]) == 2
+    assert "neither a file nor a folder" in capsys.readouterr().err
+
+
+def test_what_a_link_points_to_is_replaced(tmp_path: Path) -> None:
+    query, ticks = write_inputs(tmp_path)
+    (tmp_path / "real.csv").write_text("old", encoding="utf-8")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    assert main(["run", query, "-t", ticks, "-o", str(tmp_path / "link.csv"), "--overwrite"]) == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text(encoding="utf-8").startswith('"symbol"')

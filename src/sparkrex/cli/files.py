@@ -106,7 +106,13 @@ def write_table(result: pa.Table, path: str, kind: str) -> None:
     if len(set(result.column_names)) < result.num_columns:
         twice = next(name for name in result.column_names if result.column_names.count(name) > 1)
         raise Failed(f"the result has two columns called {twice}; tell them apart with AS")
-    target = Path(path)
+    interval = next((field.name for field in result.schema if pa.types.is_interval(field.type)), None)
+    if interval is not None and kind != "json":
+        raise Failed(
+            f"column {interval} is an interval, which {kind} files cannot hold; return a number instead, for example "
+            "timestampdiff(SECOND, FIRST(ts), LAST(ts))"
+        )
+    target = Path(path).resolve()  # what a link points to, not the link
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

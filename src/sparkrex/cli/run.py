@@ -34,6 +34,8 @@ def check_output(arguments: argparse.Namespace) -> None:
     """Refuse an output that is there already, or that is an input; of one on other machines Spark must tell."""
     refuse_own_input(arguments.output, arguments.tables, arguments.query)
     output = Path(arguments.output)
+    if output.exists() and not output.is_file() and not output.is_dir():
+        raise UsageError(f"{output} is neither a file nor a folder")  # replacing a device would take it away
     if (arguments.master or arguments.remote or "local").startswith("local") and output.exists():
         if not arguments.overwrite:
             raise UsageError(f"{output} exists; --overwrite replaces it")
