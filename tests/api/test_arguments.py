@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from tests.api.mistakes import TABLE
@@ -128,3 +129,10 @@ def test_a_statement_is_not_for_match() -> None:
 def test_an_aggregate_is_a_class() -> None:
     with pytest.raises(TypeError, match="a class with a method scan"):
         rex.aggregate(lambda x: x.max())  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("columns", [{"x": [1, "two"]}, {"x": [1, 2], "X": [3, 4]}], ids=["types", "names"])
+def test_a_frame_that_is_no_table(columns: dict[str, list[Any]]) -> None:
+    frame = pd.DataFrame(columns).rename(columns={"X": "x"})
+    with pytest.raises(rex.ExecutionError, match=r"REX407.*t= cannot be read as a table"):
+        rex.sql("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A))", t=frame)

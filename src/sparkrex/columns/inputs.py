@@ -37,7 +37,7 @@ def to_arrow(name: str, value: object) -> ArrowInput:
     if type(value).__module__.startswith("pyarrow._dataset"):
         return value
     if _library(value) == "pandas":
-        return pa.Table.from_pandas(value, preserve_index=False).replace_schema_metadata(None)
+        return _from_pandas(name, value)
     if _library(value) == "polars":
         collected: Any = value.collect() if hasattr(value, "collect") else value
         return collected.to_arrow()
@@ -45,6 +45,17 @@ def to_arrow(name: str, value: object) -> ArrowInput:
         f"{name}= is a {type(value).__name__}, not a table: pass a pyarrow, pandas or polars table, a path, "
         "or, if it was meant as an option, put it into settings={...}"
     )
+
+
+def _from_pandas(name: str, value: Any) -> pa.Table:
+    try:
+        return pa.Table.from_pandas(value, preserve_index=False).replace_schema_metadata(None)
+    except (pa.ArrowException, ValueError) as error:  # values of several types in a column, two columns of one name
+        reason = "; ".join(str(part) for part in error.args)
+        raise ExecutionError(
+            "REX407", f"{name}= cannot be read as a table: {reason}", None, None,
+            hint="each column has a name of its own and values of one type",
+        ) from error
 
 
 def without_views(table: pa.Table) -> pa.Table:
