@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import hypothesis
-
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 # A run of the suite says the same twice. New examples are the business of the long searches, which take a seed.
 hypothesis.settings.register_profile("fixed", derandomize=True)
@@ -17,6 +13,14 @@ _TITLES = {
     "coverage": "coverage of the random examples",
     "caught": "seeded faults, and the first example that shows each",
 }
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keeps the tests of a module on one worker: two would compile the same kernels at the same time."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

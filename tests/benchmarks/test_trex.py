@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 def test_a_quick_run_on_generated_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, page = tmp_path / "figures.json", tmp_path / "figures.md"
     code = main([

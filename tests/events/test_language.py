@@ -576,7 +576,7 @@ GOOD = f"{HEAD}WHERE skip_till_next_match(a, b[], c) "
         (f"{GOOD} WITHIN 1.5 EVENTS", "REX226", "1.5 EVENTS", "500 EVENTS"),
         (f"{GOOD} RETURN b[i].price", "REX224", "b[i].price", "count(b[])"),
         (f"{GOOD} RETURN price", "REX224", "price", "a.price"),
-        (f"{GOOD} RETURN a.price, c.Price", "REX205", "a.price", "rename"),
+        (f"{GOOD} RETURN a.price, c.Price", "REX205", "a.price", "another name"),
         (f"{GOOD} RETURN [lot]", "REX224", "[lot]", ""),
         (f"{GOOD} RETURN a.pricee", "REX201", "pricee", "did you mean price?"),
         ("PATTERN SEQ(A a, ~(R r), C c) WHERE skip_till_any_match(a, c) RETURN a.ts, r.ts", "REX225", "r.ts", "a, c"),

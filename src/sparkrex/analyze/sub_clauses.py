@@ -121,6 +121,7 @@ def check_output(
             raise AnalysisError(
                 "REX205", f"the result would have two columns {names[position]}", scope.source,
                 measure.span if measure else relation.span,
-                hint=f"give one of them another name: ... AS {names[position]}_2",
+                hint=f"give one of them another name: ... AS {names[position]}_2" if measure
+                else "give the relation a column list",
             )
     return None
