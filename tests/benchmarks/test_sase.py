@@ -25,10 +25,11 @@ from sparkrex.physical.nfab.contract import EventMatches
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 TITLES = ["Table 2", "Table 3", "Throughput", "Query 2", "Equalities", *(f"Figure 8{letter}" for letter in "abcdefg")]
 
 
-@pytest.mark.slow
 def test_a_quick_run_prints_all_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "figures.json"
     code = main(["--quick", "--windows-long", "8", "--shipments", "2000", "--parts", "figures", "throughput",

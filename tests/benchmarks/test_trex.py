@@ -21,8 +21,9 @@ from numba.core.compiler_lock import global_compiler_lock
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_a_quick_run_on_generated_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, page = tmp_path / "figures.json", tmp_path / "figures.md"
     code = main([
