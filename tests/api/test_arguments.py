@@ -128,7 +128,7 @@ def test_a_statement_is_not_for_match() -> None:
 
 def test_an_aggregate_is_a_class() -> None:
     with pytest.raises(TypeError, match="a class with a method scan"):
-        rex.aggregate(lambda x: x.max())  # type: ignore[call-overload]
+        rex.aggregate(lambda x: x.max())  # type: ignore[call-overload]  # the mistake
 
 
 @pytest.mark.parametrize("columns", [{"x": [1, "two"]}, {"x": [1, 2], "X": [3, 4]}], ids=["types", "names"])

@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+
+import sparkrex as rex
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 
@@ -97,3 +100,24 @@ def test_the_matches_of_ends_that_waited_take_what_the_buffer_leaves() -> None:
     )
     assert code == "REX410"
     assert share <= 1.25
+
+
+@pytest.mark.parametrize("many", [0, 1])
+def test_the_error_names_the_partition_that_needs_too_much(many: int) -> None:
+    """Matches of several partitions are written together; the fault is that of one."""
+    kinds = [f"A{'B' * (18 if key == many else 2)}C" for key in range(3)]
+    stream = pa.table({
+        "ts": range(sum(map(len, kinds))), "key": [key for key, text in enumerate(kinds) for _ in text],
+        "kind": list("".join(kinds)),
+    })
+    query = "PATTERN SEQ(A a, B+ b[], C c) WHERE skip_till_any_match(a, b[], c) { [key] } RETURN count(b[]) AS n"
+    with pytest.raises(rex.ExecutionError, match=f"REX410(.|\n)*in partition key = {many}"):
+        rex.events(query, stream, time="ts", type="kind", settings={"event_memory": 200_000})
+
+
+@pytest.mark.parametrize("event_memory", [1, 1_000, 3_000, 100_000])
+def test_memory_that_is_short_before_anything_is_written(event_memory: int) -> None:
+    stream = pa.table({"ts": range(15), "kind": list("DA" + "B" * 12 + "X")})
+    query = "PATTERN SEQ(A a, B+ b[], ~(D d)) WHERE skip_till_any_match(a, b[]) WITHIN 30 RETURN count(b[]) AS n"
+    with pytest.raises(rex.ExecutionError, match="REX410"):
+        rex.events(query, stream, time="ts", type="kind", settings={"event_memory": event_memory, "chunk_rows": 3})

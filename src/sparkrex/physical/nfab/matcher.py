@@ -196,8 +196,7 @@ class NfabMatcher:
             labels, records = self._revived(state, arrays, frame)
             search.go_on(state.n_seen, state.blocked, state.runs, labels, records, state.nodes, state.ends)
         status, where = search.run()
-        # The latest event in the buffer is of the partition in which it failed, if it did.
-        self._check(status, where, frame, search.nodes[0])
+        self._check(status, where, frame, search.failed_row)
         return search
 
     def _revived(
@@ -281,8 +280,8 @@ class NfabMatcher:
         spare = self.settings.event_memory - state.size_of_runs() - sum(array.nbytes for array in ends)
         writer = Writer(spare, budget)
         if writer.write(ends, len(node), state.nodes, spare) > 0:
-            label = int(state.nodes[1][node[0]])
-            self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, first)
+            label = int(state.nodes[1][node[writer.last_end]])
+            self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, int(first[0]))
         return matches_of(writer.output)[0]
 
     def _with_earlier(
@@ -370,8 +369,8 @@ class NfabMatcher:
             error.row = row
             raise error
 
-    def _check(self, status: int, where: int, frame: Columns, rows: NDArray[np.int64] | None = None) -> None:
-        """The error of a search that could not go on; `where` is a row, or a state with `rows` of its partition."""
+    def _check(self, status: int, where: int, frame: Columns, row: int = -1) -> None:
+        """The error of a search that could not go on; `where` is a row, or a state with a `row` of its partition."""
         query = self.query
         if status == codes.DONE:
             return
@@ -401,8 +400,8 @@ class NfabMatcher:
             f"{part}{at} need more than event_memory = {self.settings.event_memory:,} bytes", query.source, query.span,
             hint=self._memory_hint(),
         )
-        if rows is not None and len(rows):
-            error.row = int(rows.max())
+        if row >= 0:
+            error.row = row
         raise error
 
     def _memory_hint(self) -> str:

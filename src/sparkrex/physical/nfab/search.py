@@ -94,6 +94,7 @@ class Search:
         )
         self._undecided: Ends = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
         self._working_bytes = 0
+        self.failed_row = -1  # where memory was short, in the partition that needed it
         self.statistics = np.zeros(codes.N_STATISTICS, np.int64)
 
     def go_on(
@@ -185,7 +186,9 @@ class Search:
             return codes.DONE, 0
         result = self.writer.write(self._ends, n_ends, self._nodes, self._share.left(self._working_bytes))
         if result > 0:
-            return codes.TOO_MANY_MATCHES, self._variable_of.tolist().index(self._nodes[1][self._ends[0][0]])
+            end = self.writer.last_end
+            self.failed_row = int(self._ends[1][end])
+            return codes.TOO_MANY_MATCHES, self._variable_of.tolist().index(self._nodes[1][self._ends[0][end]])
         if result < 0:
             return codes.STOPPED, 0
         self._share.take(self._working_bytes + self.writer.n_bytes)
@@ -221,6 +224,7 @@ class Search:
             self._compact()
             spare, is_of_runs = self._spare(most_new)
         if spare < 0:
+            self.failed_row = int(at[kernel.ROW])
             state = int(self._runs[side, codes.STATE, n_runs // 2]) if n_runs else 0
             return codes.TOO_MANY_RUNS if is_of_runs else codes.TOO_MANY_NODES, state
         spare //= 4

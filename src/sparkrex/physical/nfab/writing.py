@@ -38,7 +38,8 @@ def room_for_matches(event_memory: int) -> tuple[NDArray[Any], ...]:
     There is room for all that event_memory allows, and a little more, so that the limit is met before the room ends:
     to grow means to copy, and what was written would be there twice. Of a page only what is written costs anything.
     """
-    n_events = min(event_memory // kernel.EVENT_BYTES * 101 // 100, _MOST_ROOM)
+    # What waits beside the matches may have taken it all.
+    n_events = min(max(event_memory, 0) // kernel.EVENT_BYTES * 101 // 100, _MOST_ROOM)
     n_matches = n_events // 2 + 2
     return (
         np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
@@ -56,7 +57,7 @@ def matches_of(output: tuple[Any, ...]) -> tuple[EventMatches, NDArray[np.bool_]
 
 
 class Writer:
-    """Writes the matches of ends. The budget is that of one thread."""
+    """Writes the matches of ends; `last_end` is the number of the one it came to. The budget is of one thread."""
 
     def __init__(self, event_memory: int, budget: NDArray[np.int64]) -> None:
         self.output = room_for_matches(event_memory)
@@ -64,6 +65,7 @@ class Writer:
             np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64)
         )
         self._budget = budget
+        self.last_end = 0
 
     @property
     def n_bytes(self) -> int:
@@ -79,6 +81,7 @@ class Writer:
                 cursor, ends, np.int64(n_ends), nodes, self._buffers, self.output, np.int64(most_bytes), self._budget,
             ))
             if result <= 0 or self.n_bytes > most_bytes:
+                self.last_end = min(int(cursor[0]), n_ends - 1)
                 return result
             self._make_room(cursor)
 
