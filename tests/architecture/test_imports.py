@@ -37,7 +37,8 @@ TABLE: dict[str, Allowed] = {
     "tree_text": allow(),
     "warn": allow(),
     # From text to trees.
-    "ir": allow(*FOUNDATION),
+    # Syntax that only a host knows is kept as sqlglot reads it.
+    "ir": allow(*FOUNDATION, packages="sqlglot"),
     "statement": allow(*FOUNDATION, packages="sqlglot"),
     "languages": allow(*FOUNDATION, "ir", "statement", packages="sqlglot"),
     "analyze": allow(*FOUNDATION, "ir", "statement", "languages", packages="sqlglot"),

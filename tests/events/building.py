@@ -77,8 +77,7 @@ def first_of_all(pattern: EventPattern, column: str) -> ColumnAt:
 def aggregate(function: str, variable: str, column: str | None = None) -> Aggregate:
     """`function(v[..i-1].column)`; in a later variable's condition `function(v[].column)`."""
     arguments = () if column is None else (ColumnAt(EACH_ROW, column),)
-    template = f"{function}({'*' if column is None else '{0}'})"
-    return Aggregate(function, arguments, frozenset({variable}), Semantics.RUNNING, template)
+    return Aggregate(function, arguments, frozenset({variable}), Semantics.RUNNING)
 
 
 def final(expression: Expression) -> Expression:
@@ -87,9 +86,7 @@ def final(expression: Expression) -> Expression:
         case ColumnAt(target, column):
             return ColumnAt(Target(target.variables, Semantics.FINAL, target.end), column)
         case Aggregate():
-            return Aggregate(
-                expression.function, expression.arguments, expression.variables, Semantics.FINAL, expression.template
-            )
+            return Aggregate(expression.function, expression.arguments, expression.variables, Semantics.FINAL)
         case _:
             raise ValueError(f"{expression} is no reference")
 

@@ -116,6 +116,6 @@ def _key(key: str, read: Callable[[str], ColumnAt]) -> Expression:
         case "x + 1":
             return call("add", read("x"), 1)
         case "coalesce":
-            return Call("coalesce", (read("x"), Literal(1)), "COALESCE({0}, {1})")
+            return Call("coalesce", (read("x"), Literal(1)))
         case _:
             return read(key)

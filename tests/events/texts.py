@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.ir.event_pattern import AnyOf, Event, Kleene, Sequence, absences, events
 from sparkrex.ir.event_query import Strategy, WindowUnit
+from sparkrex.ir.forms import written
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, End, Expression, Literal, Target, walk
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ class _Words:
                 return reference(condition)
             case Literal(value):
                 return repr(value)
-            case Call(operands=operands, template=template):
-                return template.format(*(self._text(operand, reference) for operand in operands))
+            case Call(operands=operands):
+                return written(condition, [self._text(operand, reference) for operand in operands])
             case _:
                 raise CannotSayError(str(condition))
 

@@ -97,8 +97,7 @@ def classifier(at: Target | None = None) -> ClassifierAt:
 
 def call(function: str, *operands: Any) -> Call:
     """An operator or function; plain values become literals."""
-    text = ", ".join(f"{{{place}}}" for place in range(len(operands)))
-    return Call(function, tuple(map(expression, operands)), f"{function}({text})")
+    return Call(function, tuple(map(expression, operands)))
 
 
 def aggregate(
@@ -108,8 +107,8 @@ def aggregate(
     """An aggregate over the rows of some variables; none named means all."""
     semantics = Semantics.FINAL if final else Semantics.RUNNING
     return Aggregate(
-        function, tuple(map(expression, arguments)), frozenset(over) or None, semantics, function, distinct, where,
-        tuple(order_by),
+        function, tuple(map(expression, arguments)), frozenset(over) or None, semantics, is_distinct=distinct,
+        filter=where, order_by=tuple(order_by),
     )
 
 

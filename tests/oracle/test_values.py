@@ -9,10 +9,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from sqlglot import exp, parse_one
+from sqlglot.dialects.dialect import Dialect
 from tests.oracle import CannotEvaluate, OracleError, evaluate
 from tests.oracle.building import aggregate, call, column, make_plan
 from tests.oracle.expressions import value_of_row
 
+from sparkrex.ir.host_syntax import HostSyntax, stand_in
 from sparkrex.ir.row_pattern import plus, variable
 from sparkrex.ir.scalar import Call, Expression, Literal, SortItem
 
@@ -186,17 +189,25 @@ def test_strings_and_numbers() -> None:
     assert scalar("log", 2, 8) == 3.0
 
 
-def test_what_only_the_template_says() -> None:
-    padded, moment = Literal("x "), Literal(datetime(2024, 5, 6, 7))
-    trimmed = Call("trim", (Literal(" x "),), "LTRIM({0})")
-    assert value_of_row(trimmed, {}, "spark") == "x "
-    assert value_of_row(Call("pad", (padded, Literal(3), Literal("-")), "RPAD({0}, 3, '-')"), {}, "spark") == "x -"
-    assert value_of_row(Call("extract", (moment,), "EXTRACT(MONTH FROM {0})"), {}, "spark") == 5
-    truncated = Call("timestamptrunc", (moment,), "DATE_TRUNC('YEAR', {0})")
+def test_what_only_the_syntax_says() -> None:
+    moment = Literal(datetime(2024, 5, 6, 7))
+    assert value_of_row(Call("trim", (Literal(" x "),), syntax("LTRIM({0})")), {}, "spark") == "x "
+    padded = Call("pad", (Literal("x "), Literal(3), Literal("-")), syntax("RPAD({0}, 3, '-')"))
+    assert value_of_row(padded, {}, "spark") == "x -"
+    assert value_of_row(Call("extract", (moment,), syntax("EXTRACT(MONTH FROM {0})")), {}, "spark") == 5
+    truncated = Call("timestamptrunc", (moment,), syntax("DATE_TRUNC('YEAR', {0})"))
     assert value_of_row(truncated, {}, "spark") == datetime(2024, 1, 1)
     assert scalar("datediff", date(2024, 3, 1), date(2024, 2, 1)) == 29
     with pytest.raises(CannotEvaluate):
-        over_numbers(replace(aggregate("median", N), template="MEDIAN({0} + 1)"), 1)
+        over_numbers(replace(aggregate("median", N), syntax=syntax("MEDIAN({0} + 1)")), 1)
+
+
+def syntax(text: str) -> HostSyntax:
+    """Spark's SQL with one operand."""
+    tree = parse_one(text.format("rex_operand"), dialect="spark")
+    operand = next(column for column in tree.find_all(exp.Column) if column.name == "rex_operand")
+    operand.replace(stand_in(0, None))
+    return HostSyntax.of(tree, Dialect.get_or_raise("spark"), 1)
 
 
 def test_what_the_oracle_does_not_know_it_says() -> None:

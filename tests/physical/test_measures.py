@@ -150,7 +150,7 @@ def check_aggregates(found: Found, functions: tuple[str, ...], threads: int, for
     for is_final in (True, False):
         nodes = [
             Aggregate(
-                function, (ColumnAt(EACH_ROW, "x"),), variables, Semantics.FINAL if is_final else Semantics.RUNNING, ""
+                function, (ColumnAt(EACH_ROW, "x"),), variables, Semantics.FINAL if is_final else Semantics.RUNNING
             )
             for function in functions
             for variables in SETS
@@ -211,7 +211,7 @@ def test_compiled_code_computes_what_the_interpreted_does_over_long_matches() ->
     found = Found(matches, [0, n_rows], random.permutation(n_rows).tolist(), values, pa.float64())
     for is_final in (True, False):
         nodes = [
-            Aggregate(function, (ColumnAt(EACH_ROW, "x"),), variables, Semantics.FINAL, "")
+            Aggregate(function, (ColumnAt(EACH_ROW, "x"),), variables, Semantics.FINAL)
             for function in NUMBERS for variables in SETS
         ]
         results = []
@@ -229,7 +229,7 @@ def test_compiled_code_computes_what_the_interpreted_does_over_long_matches() ->
 @pytest.mark.parametrize(("sign", "n_fitting"), [(1, 2), (-1, 3)])
 def test_integer_sums_never_wrap(function: str, sign: int, n_fitting: int, form: str) -> None:
     values: list[Any] = [sign * 2**62, sign * (2**62 - 1), sign, sign]
-    node = Aggregate(function, (ColumnAt(EACH_ROW, "x"),), None, Semantics.FINAL, "")
+    node = Aggregate(function, (ColumnAt(EACH_ROW, "x"),), None, Semantics.FINAL)
     with run_as(form):
         fits = Found([(0, [0] * n_fitting)], [0, 4], None, values, pa.int64())
         total = sum(values[:n_fitting])

@@ -46,14 +46,6 @@ from sparkrex.source import Source, Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_TEMPLATES = {
-    "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})", "divide": "({0} / {1})",
-    "eq": "({0} = {1})", "ne": "({0} <> {1})", "lt": "({0} < {1})", "le": "({0} <= {1})", "gt": "({0} > {1})",
-    "ge": "({0} >= {1})", "not": "(NOT {0})", "is_null": "({0} IS NULL)", "negate": "(- {0})",
-    "between": "({0} BETWEEN {1} AND {2})", "nullif": "NULLIF({0}, {1})",
-    "start_index": "START_INDEX()", "end_index": "END_INDEX()",
-}
-
 
 def point(name: str) -> PointVariable:
     """A point variable."""
@@ -113,24 +105,19 @@ def aggregate(function: str, variable: str, *columns: str, constants: Sequence[A
     """`function(V.column, ..., constant, ...)`."""
     arguments: list[Expression] = [ColumnAt(EACH_ROW, column) for column in columns]
     arguments += [Literal(constant) for constant in constants]
-    template = f"{function}({', '.join(f'{{{k}}}' for k in range(len(arguments))) or '*'})"
-    return Aggregate(function, tuple(arguments), frozenset({variable}), Semantics.FINAL, template)
+    return Aggregate(function, tuple(arguments), frozenset({variable}), Semantics.FINAL)
 
 
 def corr(left: tuple[str, str], right: tuple[str, str]) -> Aggregate:
     """`corr(A.x, B.y)`: each argument names its variable."""
     arguments = tuple(last(variable, column) for variable, column in (left, right))
-    return Aggregate("corr", arguments, frozenset({left[0], right[0]}), Semantics.FINAL, "corr({0}, {1})")
+    return Aggregate("corr", arguments, frozenset({left[0], right[0]}), Semantics.FINAL)
 
 
 def call(function: str, *operands: Expression | float | str | None) -> Call:
     """An operator over expressions and plain values."""
     given = tuple(operand if isinstance(operand, Scalar) else Literal(operand) for operand in operands)
-    if function in ("and", "or"):
-        template = "(" + f" {function.upper()} ".join(f"{{{k}}}" for k in range(len(given))) + ")"
-    else:
-        template = _TEMPLATES[function]
-    return Call(function, given, template)
+    return Call(function, given)
 
 
 def ratio(dividend: Expression, divisor: Expression) -> Call:

@@ -4,7 +4,7 @@ has them. Segment variables may occur beside them, as they do between two steps 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -130,9 +130,7 @@ def _with_rows_read(expression: Expression, found: RowMapping, rows: Sequence[Ma
             ]
             return Literal(definitions.aggregate(function, inputs))
         case Call(operands=operands):
-            return Call(
-                expression.function, tuple(_with_rows_read(one, found, rows) for one in operands), expression.template
-            )
+            return replace(expression, operands=tuple(_with_rows_read(one, found, rows) for one in operands))
         case _:
             return expression
 

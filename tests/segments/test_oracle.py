@@ -293,7 +293,7 @@ def test_rows_of_the_result() -> None:
 
 def test_a_plain_query_reads_all_rows_mapped_so_far() -> None:
     # A+ B under ALL MATCHES, B above the sum of the A's, in whatever iterations: 1; 2; 1 + 2 are below 4.
-    above = Aggregate("sum", (ColumnAt(EACH_ROW, "x"),), frozenset({"A"}), Semantics.RUNNING, "sum({0})")
+    above = Aggregate("sum", (ColumnAt(EACH_ROW, "x"),), frozenset({"A"}), Semantics.RUNNING)
     b_ = define("B", call("gt", last("B", "x"), above), point=True)
     plain = search(concat(repeat(point("A")), point("B")), define("A", point=True), b_, measured=["A"])
     asked = replace(plain, is_plain=True)

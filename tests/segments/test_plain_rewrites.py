@@ -356,10 +356,10 @@ def conjuncts(draw: st.DrawFn, pattern: SegmentPattern, by: str, names: frozense
         case "own":
             return b.call(operator, b.last(by, "x"), draw(st.sampled_from([first, last])))
         case "sum":
-            total = Aggregate("sum", (ColumnAt(Target(), "x"),), names, semantics, "sum({0})")
+            total = Aggregate("sum", (ColumnAt(Target(), "x"),), names, semantics)
             return b.call(operator, total, draw(st.sampled_from([0, 1, 2])))
         case "count":
-            n_rows = Aggregate("count", (), names, semantics, "count(*)")
+            n_rows = Aggregate("count", (), names, semantics)
             return b.call(operator, n_rows, draw(st.sampled_from([0, 1, 2])))
         case "null":
             return b.call("is_null", last)

@@ -1,7 +1,7 @@
 """Aggregates over the rows of the match.
 
 An aggregate that the engine knows by name is taken apart: arguments, DISTINCT, FILTER, ORDER BY. Of one that only the
-host knows, the references are taken out and the rest is a template. Either way all its parts must speak of the rows of
+host knows, the references are taken out and the rest is syntax. Either way all its parts must speak of the rows of
 one variable, which the `Aggregate` node then holds; inside it references mean the aggregated row.
 """
 
@@ -17,7 +17,6 @@ from sparkrex.analyze.comparable import refuse_text_in_numbers
 from sparkrex.analyze.opaque import cut_operands, is_volatile_call
 from sparkrex.analyze.place import Place
 from sparkrex.analyze.references import named_variables, required_variables
-from sparkrex.analyze.templates import function_template
 from sparkrex.ir.scalar import (
     EACH_ROW,
     Aggregate,
@@ -75,10 +74,8 @@ def _convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Ex
     if isinstance(call, exp.Count) and is_star(call.this):
         return _count_rows(counted_variables(converter, call.this), converter, condition, semantics, span)
     name = aggregate_name(call)
-    template = None
     if type(call) is exp.Quantile and converter.scope.dialect_name in _INTERPOLATES:  # not the approximate ones
         name = "percentile"
-        template = "quantile_cont({0}, {1})" if converter.scope.host_dialect == "duckdb" else "percentile({0}, {1})"
     if name is None:
         return _host_aggregate(converter, call, condition, semantics, span)
     refuse_text_in_numbers(converter, call, name)
@@ -93,19 +90,17 @@ def _convert_aggregate(converter: Converter, node: exp.Expr, place: Place) -> Ex
         arguments = (*arguments, Literal(""))
     skips_nulls = name == "array_agg" and converter.scope.dialect_name in _SKIPS_NULLS
     if skips_nulls:
-        present = Call("not", (Call("is_null", arguments[:1], "({0} IS NULL)"),), "(NOT {0})")
-        condition = present if condition is None else Call("and", (condition, present), "({0} AND {1})")
+        present = Call("not", (Call("is_null", arguments[:1]),))
+        condition = present if condition is None else Call("and", (condition, present))
     variables = _one_variable(converter, [*arguments, *(item.expression for item in order)], condition, span)
     result = Aggregate(
         name, tuple(map(each_row, arguments)), variables, semantics,
-        template or function_template(name, len(arguments)), is_distinct or isinstance(call, exp.ArrayUniqueAgg),
-        _each_row_of(condition),
-        tuple(replace(item, expression=each_row(item.expression)) for item in order), span=span,
+        is_distinct=is_distinct or isinstance(call, exp.ArrayUniqueAgg), filter=_each_row_of(condition),
+        order_by=tuple(replace(item, expression=each_row(item.expression)) for item in order), span=span,
     )
     if not skips_nulls:
         return result
-    empty = "[]" if converter.scope.host_dialect == "duckdb" else "array()"
-    return Call("or_empty", (result,), f"COALESCE({{0}}, {empty})", can_fail=False, span=span)
+    return Call("or_empty", (result,), can_fail=False, span=span)
 
 
 def _check_place(converter: Converter, place: Place, span: Span) -> None:
@@ -137,7 +132,7 @@ def _count_rows(
     span: Span,
 ) -> Expression:
     agreed = _one_variable(converter, [], condition, span, star=variables)
-    return Aggregate("count", (), agreed, semantics, "count(*)", filter=_each_row_of(condition), span=span)
+    return Aggregate("count", (), agreed, semantics, filter=_each_row_of(condition), span=span)
 
 
 def _arguments(
@@ -186,7 +181,7 @@ def _sort_item(converter: Converter, item: exp.Expr) -> SortItem:
 def _host_aggregate(
     converter: Converter, node: exp.Expr, condition: Expression | None, semantics: Semantics, span: Span
 ) -> Expression:
-    """An aggregate that only the host knows: references become operands, the rest is template."""
+    """An aggregate that only the host knows: references become operands, the rest is syntax."""
     call = node
     wrappers = [node]
     while isinstance(call, exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
@@ -201,11 +196,11 @@ def _host_aggregate(
             raise converter.error("REX210", "aggregates cannot be nested", converter.span(part))
         return False
 
-    operands, template = cut_operands(converter, node, _INSIDE, span, is_operand)
+    operands, syntax = cut_operands(converter, node, _INSIDE, span, is_operand)
     name = call.name.lower() if isinstance(call, exp.Anonymous) else call.key
     variables = _one_variable(converter, operands, condition, span)
     return Aggregate(
-        name, tuple(map(each_row, operands)), variables, semantics, template, filter=_each_row_of(condition),
+        name, tuple(map(each_row, operands)), variables, semantics, syntax, filter=_each_row_of(condition),
         span=span,
     )
 

@@ -96,7 +96,7 @@ def _definitions(clause: Clause, scope: Scope, within: Expression | None) -> tup
             condition = name_current_row(Converter(scope, text, in_define=True).convert(), variable)
             _check_condition(condition, scope)
         if within is not None:
-            condition = within if condition is None else Call("and", (condition, within), "({0} AND {1})")
+            condition = within if condition is None else Call("and", (condition, within))
         if condition is not None:
             definitions.append(Definition(variable, condition))
     return tuple(definitions)
@@ -146,8 +146,8 @@ def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Exp
     bound = Converter(scope, clause.within, in_define=True, row_only="WITHIN").convert()
     assert key is not None and isinstance(key.expression, ColumnAt)  # checked above
     first = ColumnAt(Target(end=End.FIRST), key.expression.column, span=span)
-    limit = keep_nanoseconds(Call("add", (first, bound), "({0} + {1})", span=span), scope)
-    return keep_nanoseconds(Call("lt", (key.expression, limit), "({0} < {1})", span=span), scope)
+    limit = keep_nanoseconds(Call("add", (first, bound), span=span), scope)
+    return keep_nanoseconds(Call("lt", (key.expression, limit), span=span), scope)
 
 
 def _check_row_mode(clause: Clause, scope: Scope) -> None:

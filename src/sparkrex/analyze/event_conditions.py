@@ -40,18 +40,18 @@ class Conditions:
         """Under strict contiguity: all events have the value of the match's first, which is not NULL."""
         own = ColumnAt(EACH_ROW, column, span=span)
         first = ColumnAt(Target(frozenset(self.shape.positive), end=End.FIRST), column, span=span)
-        same = Call("eq", (own, first), "({0} = {1})", span=span)
+        same = Call("eq", (own, first), span=span)
         for variable, component in self.shape.components.items():
             if component.is_negated:
                 self.add(Placement(Role.ABSENT, variable), same)
                 continue
             begin: Expression = same
             if self.shape.can_begin(variable):
-                is_null = Call("is_null", (own,), "({0} IS NULL)", span=span)
-                begin = Call("not", (is_null,), "(NOT {0})", span=span)
+                is_null = Call("is_null", (own,), span=span)
+                begin = Call("not", (is_null,), span=span)
                 if self.shape.can_follow(variable):
-                    either = Call("coalesce", (first, own), "COALESCE({0}, {1})", span=span)
-                    begin = Call("eq", (own, either), "({0} = {1})", span=span)
+                    either = Call("coalesce", (first, own), span=span)
+                    begin = Call("eq", (own, either), span=span)
             self.add(Placement(Role.BEGIN, variable), begin)
             if component.is_repeated:
                 self.add(Placement(Role.TAKE, variable), same)
@@ -69,8 +69,7 @@ def joined(function: str, parts: Sequence[Expression]) -> Expression:
     """Conditions under AND or OR; a single one is itself."""
     if len(parts) == 1:
         return parts[0]
-    template = "(" + f" {function.upper()} ".join(f"{{{i}}}" for i in range(len(parts))) + ")"
-    return Call(function, tuple(parts), template)
+    return Call(function, tuple(parts))
 
 
 def is_true(expression: Expression) -> bool:

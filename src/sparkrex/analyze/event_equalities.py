@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING
 from sparkrex.analyze.split import CURRENT, at_current_row, conjuncts
 from sparkrex.ir.event_pattern import Absent, AnyOf, Event, Kleene, Sequence, absences, children, positive_variables
 from sparkrex.ir.event_query import Strategy, WindowUnit
+from sparkrex.ir.forms import written
 from sparkrex.ir.scalar import Call, ColumnAt, End, Literal, Target, walk
 
 if TYPE_CHECKING:
@@ -55,8 +56,9 @@ _BEGIN, _TAKE, _ABSENT = "begin", "take", "absent"
 # NULL if any operand is. Of others an equality might hold with an event that is not there: coalesce(a.x, 0).
 _NULL_OF_NULL = {
     "add", "subtract", "multiply", "divide", "integer_divide", "modulo", "negate", "abs", "round", "floor", "ceil",
-    "sign", "cast", "try_cast", "struct_field", "lower", "upper", "trim", "length", "substring", "reverse", "dpipe",
-    "year", "month", "day", "hour", "minute", "second", "datetrunc", "timestamptrunc", "tsordstodate",
+    "sign", "cast", "try_cast", "in_nanoseconds", "in_zoned_nanoseconds", "struct_field", "lower", "upper", "trim",
+    "length", "substring", "reverse", "dpipe", "year", "month", "day", "hour", "minute", "second", "datetrunc",
+    "timestamptrunc", "tsordstodate",
 }
 
 
@@ -309,7 +311,7 @@ def key_text(key: Expression, event: str = "") -> str:
         case ColumnAt(column=column):
             return f"{event}.{column}" if event else column
         case Call():
-            return key.template.format(*(key_text(part, event) for part in key.operands))
+            return written(key, [key_text(part, event) for part in key.operands])
         case _:
             return str(key)
 

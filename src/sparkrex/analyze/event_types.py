@@ -44,7 +44,7 @@ class EventTypes:
             return found
         if self.column is not None:
             reference = ColumnAt(EACH_ROW, self.column.name, span=kind.span)
-            return Call("eq", (reference, Literal(kind.text, span=kind.span)), "({0} = {1})", span=kind.span)
+            return Call("eq", (reference, Literal(kind.text, span=kind.span)), span=kind.span)
         if self.named:
             raise AnalysisError(
                 "REX222", f"{kind.text} is no type of events", source, kind.span,

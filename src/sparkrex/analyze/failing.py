@@ -57,8 +57,8 @@ def can_fail(node: exp.Expr, types: NodeTypes) -> bool | None:
 def can_whole_fail(node: exp.Expr, types: NodeTypes) -> bool:
     """Whether the node or anything under it can fail."""
     for part in node.walk():
-        if isinstance(part, exp.Query) and isinstance(part.parent, exp.Exists):
-            continue  # any number of rows will do
+        if isinstance(part, exp.Query) and isinstance(part.parent, exp.Exists | exp.In | exp.Subquery):
+            continue  # any number of rows will do; of a scalar subquery, `Subquery` stands for it
         if isinstance(part, exp.Func | exp.Binary | exp.Unary | exp.Bracket | exp.Query | exp.Between | exp.In):
             decided = can_fail(part, types)
             name = part.name.lower() if isinstance(part, exp.Anonymous) else part.key

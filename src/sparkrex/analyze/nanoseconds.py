@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sparkrex.ir.guards import FINER_THAN_MICROSECONDS
-from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Literal, walk
+from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, walk
 
 if TYPE_CHECKING:
     from sparkrex.analyze.scope import Scope
@@ -54,8 +53,8 @@ def keep_nanoseconds(call: Expression, scope: Scope) -> Expression:
 
 
 def _in_nanoseconds(operand: Expression, is_zoned: bool) -> Expression:
-    kind = "TIMESTAMPTZ_NS" if is_zoned else "TIMESTAMP_NS"
-    return Call("cast", (operand, Literal(kind)), f"CAST({{0}} AS {kind})", can_fail=False, span=operand.span)
+    name = "in_zoned_nanoseconds" if is_zoned else "in_nanoseconds"
+    return Call(name, (operand,), can_fail=False, span=operand.span)
 
 
 def _reads_columns(expression: Expression) -> bool:
@@ -63,10 +62,9 @@ def _reads_columns(expression: Expression) -> bool:
 
 
 def _whole_microseconds(operand: Expression, kind: str) -> Expression:
-    error = f"error('{FINER_THAN_MICROSECONDS}')"
-    template = f"(CASE WHEN EPOCH_NS({{0}}) % 1000 <> 0 THEN {error} ELSE CAST({{0}} AS {kind}) END)"
     # It counts as safe to evaluate for every row: that a column is too fine is a fault of the column, not of a row.
-    return Call("whole_microseconds", (operand,), template, can_fail=False, span=operand.span)
+    name = "whole_zoned_microseconds" if kind == _ZONED else "whole_microseconds"
+    return Call(name, (operand,), can_fail=False, span=operand.span)
 
 
 def _nanosecond_type(expression: Expression, scope: Scope) -> str | None:

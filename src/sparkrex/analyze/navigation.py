@@ -54,7 +54,7 @@ def convert_row_pattern_function(converter: Converter, node: exp.Expr, name: str
             if place.each_row or place.navigation is not None:
                 raise converter.error("REX210", "MATCH_SEQUENCE_NUMBER cannot stand inside other functions", span)
             # Snowflake: the row's number inside the match.
-            return Aggregate("count", (), None, Semantics.RUNNING, "count(*)", span=span)
+            return Aggregate("count", (), None, Semantics.RUNNING, span=span)
         case "RUNNING" | "FINAL":
             return _with_semantics(converter, node, Semantics[name], place, span)
         case _:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sparkrex.analyze import templates
+from sparkrex.analyze import meanings
 from sparkrex.analyze.aggregate_names import is_aggregate
 from sparkrex.analyze.failing import can_whole_fail
 from sparkrex.analyze.subqueries import outer_columns
+from sparkrex.ir.host_syntax import stand_in
 from sparkrex.ir.scalar import Call, Expression
 from sparkrex.languages.match_recognize.expression import row_pattern_function
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from sparkrex.analyze.expressions import Converter
     from sparkrex.analyze.place import Place
+    from sparkrex.ir.host_syntax import HostSyntax
     from sparkrex.source import Span
 
 _VOLATILE = (exp.Rand, exp.Randn, exp.Uuid)
@@ -54,10 +56,10 @@ def convert_opaque(
             return True
         return not place.in_relation and is_aggregate(part, converter.scope)
 
-    operands, template = cut_operands(converter, node, place, span, is_operand)
+    operands, syntax = cut_operands(converter, node, place, span, is_operand)
     return Call(
-        node.key, operands, template, not is_volatile(node), reads_relation,
-        can_fail=can_whole_fail(node, converter.types), span=span,
+        meanings.host_name(node), operands, syntax, is_deterministic=not is_volatile(node),
+        reads_relation=reads_relation, can_fail=can_whole_fail(node, converter.types), span=span,
     )
 
 
@@ -74,23 +76,21 @@ def convert_subquery(converter: Converter, node: exp.Expr, place: Place) -> Expr
     def is_operand(part: exp.Expr) -> bool:
         return id(part) in outer or row_pattern_function(part) is not None
 
-    operands, template = cut_operands(converter, node, replace(place, in_relation=True), span, is_operand)
-    if not template.startswith("("):
-        template = f"({template})"
+    operands, syntax = cut_operands(converter, node, replace(place, in_relation=True), span, is_operand)
     fails = can_whole_fail(node, converter.types)
-    return Call(node.key, operands, template, reads_relation=True, can_fail=fails, span=span)
+    return Call(meanings.host_name(node), operands, syntax, reads_relation=True, can_fail=fails, span=span)
 
 
 def cut_operands(
     converter: Converter, node: exp.Expr, place: Place, span: Span, is_operand: Callable[[exp.Expr], bool]
-) -> tuple[tuple[Expression, ...], str]:
-    """The outermost parts of a node that are operands, converted, and the template of the rest."""
+) -> tuple[tuple[Expression, ...], HostSyntax]:
+    """The outermost parts of a node that are operands, converted, and the rest as syntax."""
     operands: list[Expression] = []
 
     def rebuilt(part: exp.Expr) -> exp.Expr:
         if is_operand(part):
             operands.append(converter.convert_node(part, place))
-            return templates.operand(len(operands) - 1, converter.types.get(id(part)))
+            return stand_in(len(operands) - 1, converter.types.get(id(part)))
         result = type(part)(**{key: rebuilt_argument(value) for key, value in part.args.items()})
         result.type = part.type
         return result
@@ -101,4 +101,4 @@ def cut_operands(
         return rebuilt(value) if isinstance(value, exp.Expr) else value
 
     rest = rebuilt(node)
-    return tuple(operands), templates.template_of(rest, converter.scope, len(operands), span)
+    return tuple(operands), meanings.syntax_of(rest, converter.scope, len(operands), span)

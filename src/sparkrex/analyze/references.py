@@ -39,7 +39,7 @@ def convert_column(converter: Converter, node: exp.Expr, place: Place) -> Expres
         variables = converter.unqualified if named is None else named
         result = ColumnAt(target_row(converter, variables, place), column.name, span=span)
     for field in fields:
-        result = Call("struct_field", (result, Literal(field)), _field_template(field, converter.scope), span=span)
+        result = Call("struct_field", (result, Literal(field)), span=span)
     return result
 
 
@@ -118,12 +118,6 @@ def _fail_unknown_qualifier(name: str, scope: Scope, span: Span) -> NoReturn:
         "REX206", f"{name} is neither a pattern variable nor the input's name nor one of its columns",
         scope.source, span, hint=nearest(name, known) or f"variables: {', '.join(scope.variables)}",
     )
-
-
-def _field_template(field: str, scope: Scope) -> str:
-    quoted = '"' + field.replace('"', '""') + '"' if scope.host_dialect == "duckdb" else f"`{field}`"
-    escaped = quoted.replace("{", "{{").replace("}", "}}")
-    return f"({{0}}).{escaped}"
 
 
 def _folded(name: exp.Expr, scope: Scope) -> str:

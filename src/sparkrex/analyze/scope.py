@@ -40,10 +40,9 @@ class Scope:
     of another table, in lower case, None if they cannot be known; `outer_names` are words of the queries around, in
     lower case.
 
-    Without `translates_all`, a function that the host does not have is left under a name that it will refuse, if it is
-    ever asked. `schema` are the names before the alias where the input goes by its full name.
-    `zero_gives_null` is Spark's division without ANSI mode. `session_variable` gives the type of a variable of the
-    Spark session by name, None if there is no such variable.
+    `host_dialect` is the SQL of the host. `schema` are the names before the alias of an input that goes by its full
+    name. `zero_gives_null` is Spark's division without ANSI mode. `session_variable` gives the type of a variable of
+    the Spark session by name, None if there is no such variable.
     """
 
     source: Source
@@ -58,7 +57,6 @@ class Scope:
     aggregate_names: Container[str]
     table_columns: Callable[[str], frozenset[str] | None]
     outer_names: frozenset[str]
-    translates_all: bool = True
     zero_gives_null: bool = False
     schema: tuple[str, ...] = ()
     session_variable: Callable[[str], exp.DataType | None] | None = None

@@ -14,7 +14,6 @@ from sqlglot import exp
 from sparkrex.analyze.aggregate_names import aggregate_name, is_aggregate
 from sparkrex.analyze.aggregates import argument_nodes, counted_variables, each_row, is_star
 from sparkrex.analyze.place import Place
-from sparkrex.analyze.templates import function_template
 from sparkrex.errors import nearest
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Literal, Semantics, references
 from sparkrex.languages.match_recognize.expression import row_pattern_function
@@ -138,10 +137,9 @@ def convert_segment_aggregate(
     nodes = argument_nodes(node)
     if signature.name == "count" and (not nodes or is_star(nodes[0])):
         counted = counted_variables(converter, nodes[0]) if nodes else None
-        return _aggregate(converter, signature, (), counted or converter.unqualified, "count(*)", span)
+        return _aggregate(converter, signature, (), counted or converter.unqualified, span)
     _check_arguments(converter, signature, nodes, span)
     arguments = tuple(converter.convert_node(argument, _INSIDE) for argument in nodes)
-    template = function_template(signature.name, len(arguments))
     spoken_of = list(dict.fromkeys(_variables(converter, part, span) for part in arguments if any(references(part))))
     if len(spoken_of) > 1 and (not signature.of_pairs or None in spoken_of):
         raise converter.error(
@@ -150,14 +148,14 @@ def convert_segment_aggregate(
         )
     if len(spoken_of) > 1:
         everything = frozenset(name for names in spoken_of for name in names or ())
-        return _aggregate(converter, signature, tuple(map(_final, arguments)), everything, template, span)
+        return _aggregate(converter, signature, tuple(map(_final, arguments)), everything, span)
     agreed = spoken_of[0] if spoken_of else converter.unqualified
     if signature.name == "range" and converter.variable is None and _is_of_numbers(converter, nodes[0]):
         return _difference(tuple(map(each_row, arguments)), agreed, span)
     if signature.of_a_point:
         agreed = converter.own if agreed is None else agreed
         _check_point(converter, arguments, agreed, span)
-    return _aggregate(converter, signature, tuple(map(each_row, arguments)), agreed, template, span)
+    return _aggregate(converter, signature, tuple(map(each_row, arguments)), agreed, span)
 
 
 def _is_of_numbers(converter: SegmentConverter, node: exp.Expr) -> bool:
@@ -170,19 +168,19 @@ def _difference(
 ) -> Expression:
     """The range of numbers as a measure: the host's own difference, in the host's own type."""
     ends = tuple(
-        Aggregate(name, arguments, variables, Semantics.FINAL, function_template(name, 1), span=span)
+        Aggregate(name, arguments, variables, Semantics.FINAL, span=span)
         for name in ("max", "min")
     )
-    return Call("subtract", ends, "({0} - {1})", span=span)
+    return Call("subtract", ends, span=span)
 
 
 def _aggregate(
     converter: SegmentConverter, signature: Signature, arguments: tuple[Expression, ...],
-    variables: frozenset[str] | None, template: str, span: Span,
+    variables: frozenset[str] | None, span: Span,
 ) -> Expression:
     is_running = converter.is_plain and converter.variable is not None and not signature.of_a_point
     semantics = Semantics.RUNNING if is_running else Semantics.FINAL
-    return Aggregate(signature.name, arguments, variables, semantics, template, span=span)
+    return Aggregate(signature.name, arguments, variables, semantics, span=span)
 
 
 def _check_arguments(

@@ -78,8 +78,7 @@ class SegmentConverter(Converter):
             if not (isinstance(converted, Literal) and converted.value is True):
                 rest.append(self._settled(converted))
         if len(rest) > 1:
-            template = "(" + " AND ".join(f"{{{i}}}" for i in range(len(rest))) + ")"
-            return tuple(windows), Call("and", tuple(rest), template, span=self.text.span)
+            return tuple(windows), Call("and", tuple(rest), span=self.text.span)
         return tuple(windows), rest[0] if rest else None
 
     def convert_node(self, node: exp.Expr, place: Place) -> Expression:
@@ -126,7 +125,7 @@ class SegmentConverter(Converter):
             raise self.error("REX213", f"{name} takes no argument", span)
         if self.variable is not None:
             raise self.error("REX221", f"{name}() is for MEASURES", span, hint="a window bounds a segment's length")
-        return Call(name.lower(), (), f"{name}()", span=span)
+        return Call(name.lower(), (), span=span)
 
     def _check_condition_node(self, node: exp.Expr, name: str | None) -> None:
         """Refuse in conditions what cannot be decided for a segment."""
@@ -147,10 +146,9 @@ class SegmentConverter(Converter):
 
     def _integer_division(self, node: exp.IntDiv | exp.Div, place: Place) -> Expression:
         """Division of whole numbers where the dialect has it; by zero it is NULL, like every division here."""
-        divisor = Call("nullif", (self.convert_node(node.expression, place), Literal(0)), "NULLIF({0}, {1})")
-        template = "({0} // {1})" if self.scope.host_dialect == "duckdb" else "({0} div {1})"
+        divisor = Call("nullif", (self.convert_node(node.expression, place), Literal(0)))
         dividend = self.convert_node(node.this, place)
-        return Call("integer_divide", (dividend, divisor), template, span=self.span(node))
+        return Call("integer_divide", (dividend, divisor), span=self.span(node))
 
     def _settled(self, expression: Expression) -> Expression:
         """The condition with the targets that its references really have."""

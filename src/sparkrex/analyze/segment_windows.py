@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from sparkrex.analyze.place import Place
 from sparkrex.errors import nearest
-from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, End, Expression, Literal, Semantics, Target
+from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Difference, End, Expression, Literal, Semantics, Target
 from sparkrex.ir.segment_pattern import Window
 
 if TYPE_CHECKING:
@@ -173,30 +173,27 @@ def window_condition(converter: SegmentConverter, call: WindowCall) -> Expressio
     variables = call.variables if call.variables is not None else converter.own
     length: Expression
     if window.column is None:
-        length = Aggregate("count", (), variables, Semantics.FINAL, "count(*)", span=call.span)
+        length = Aggregate("count", (), variables, Semantics.FINAL, span=call.span)
     else:
         last, first = (
             ColumnAt(Target(variables, Semantics.FINAL, end), window.column, span=call.span)
             for end in (End.LAST, End.FIRST)
         )
-        length = Call("subtract", (last, first), _difference(converter, window.column), span=call.span)
+        difference = _difference(converter, window.column)
+        length = Call("subtract", (last, first), difference=difference, span=call.span)
     tests: list[Expression] = []
     if window.low is not None:
-        tests.append(Call("ge", (length, Literal(window.low)), "({0} >= {1})", span=call.span))
+        tests.append(Call("ge", (length, Literal(window.low)), span=call.span))
     if window.high is not None:
-        tests.append(Call("le", (length, Literal(window.high)), "({0} <= {1})", span=call.span))
+        tests.append(Call("le", (length, Literal(window.high)), span=call.span))
     if not tests:
         return Literal(True, span=call.span)
-    return tests[0] if len(tests) == 1 else Call("and", tuple(tests), "({0} AND {1})", span=call.span)
+    return tests[0] if len(tests) == 1 else Call("and", tuple(tests), span=call.span)
 
 
-def _difference(converter: SegmentConverter, name: str) -> str:
-    """The host's SQL of last minus first in the column's own unit."""
+def _difference(converter: SegmentConverter, name: str) -> Difference | None:
+    """What last minus first in the column's own unit is."""
     kind = next(column.type for column in converter.scope.columns if column.name == name)
-    is_duckdb = converter.scope.host_dialect == "duckdb"
     if kind.is_type(*_DATES):
-        return "({0} - {1})" if is_duckdb else "DATEDIFF({0}, {1})"
-    if kind.is_type(*exp.DataType.TEMPORAL_TYPES):
-        function = "EPOCH_US" if is_duckdb else "UNIX_MICROS"
-        return f"({function}({{0}}) - {function}({{1}}))"
-    return "({0} - {1})"
+        return Difference.DAYS
+    return Difference.NUMBER if kind.is_type(*exp.DataType.TEMPORAL_TYPES) else None

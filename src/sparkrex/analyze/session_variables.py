@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparkrex.ir.scalar import Call
+from sparkrex.ir.scalar import Call, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +29,7 @@ def find_session_variable(names: Sequence[str], scope: Scope, span: Span) -> tup
         return None
     if len(names) == n_schema or scope.session_variable(names[n_schema]) is None:
         return None
-    name = names[n_schema].replace("`", "``").replace("{", "{{").replace("}", "}}")
-    variable = Call("session_variable", (), f"system.session.`{name}`", can_fail=False, span=span)
+    variable = Call("session_variable", (Literal(names[n_schema]),), can_fail=False, span=span)
     return variable, list(names[n_schema + 1 :])
 
 

@@ -84,7 +84,7 @@ def conjunction(parts: Sequence[Expression]) -> Expression | None:
         return parts[0] if parts else None
     spans = [part.span for part in parts if part.span is not None]
     span = Span(min(span.start for span in spans), max(span.end for span in spans)) if spans else None
-    return Call("and", tuple(parts), "(" + " AND ".join(f"{{{i}}}" for i in range(len(parts))) + ")", span=span)
+    return Call("and", tuple(parts), span=span)
 
 
 def is_row_condition(expression: Expression) -> bool:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sparkrex.ir.event_pattern import Event, Kleene, children
+from sparkrex.ir.forms import written
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, End, Expression, Literal
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def event_text(expression: Expression, arrays: frozenset[str], own: str | None =
             each = [f"{events}.{event_text(argument, arrays, own)}" for argument in arguments]
             return f"{expression.function}({', '.join(each) or events})"
         case Call():
-            return expression.template.format(*(event_text(part, arrays, own) for part in expression.operands))
+            return written(expression, [event_text(part, arrays, own) for part in expression.operands])
         case Literal(value=Decimal() as value):
             return f"{value:f}"
         case _:

@@ -1,31 +1,79 @@
-"""Expressions as the host's SQL: templates filled in from the leaves up, each reference as the caller spells it."""
+"""Expressions as a host's SQL, from the leaves up, each reference as the caller spells it.
+
+`Renderer` is what hosts share: how calls nest, how AND guards what can fail, literals. What a host writes in its own
+way is in the table it is made with: `render_duckdb.DUCKDB`, `render_spark.SPARK`. Nobody else writes or reads SQL of
+expressions.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
+from sqlglot.errors import UnsupportedError as SqlglotUnsupported
+
+from sparkrex.errors import UnsupportedError
+from sparkrex.ir.forms import PLAIN, call_form
 from sparkrex.ir.guards import can_fail
 from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, ColumnAt, Expression, Literal, MatchNumber
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sparkrex.ir.forms import Form
 
 Leaf: TypeAlias = ColumnAt | ClassifierAt | MatchNumber | Aggregate
 
 
-def render(expression: Expression, leaf: Callable[[Leaf], str]) -> str:
-    """SQL of the expression; `leaf` gives the SQL of everything that is read from the match."""
-    match expression:
-        case Literal(value):
-            return render_literal(value)
-        case Call("and" | "or") if any(can_fail(operand) for operand in expression.operands[1:]):
-            return _guarded(expression, leaf)
-        case Call():
-            text = expression.template.format(*(render(operand, leaf) for operand in expression.operands))
-            return text if _is_closed(text) else f"({text})"
-        case _:
-            return leaf(expression)
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Writes the SQL of one host. `forms` are its own forms of functions and aggregates, by name."""
+
+    host: str
+    forms: Mapping[str, Form]
+    aggregates: Mapping[str, str]
+
+    def render(self, expression: Expression, leaf: Callable[[Leaf], str]) -> str:
+        """SQL of the expression; `leaf` gives the SQL of everything that is read from the match."""
+        match expression:
+            case Literal(value):
+                return render_literal(value)
+            case Call("and" | "or") if any(can_fail(operand) for operand in expression.operands[1:]):
+                return _guarded(expression.function, [self.render(operand, leaf) for operand in expression.operands])
+            case Call():
+                return self.call(expression, [self.render(operand, leaf) for operand in expression.operands])
+            case _:
+                return leaf(expression)
+
+    def call(self, call: Call, operands: Sequence[str]) -> str:
+        """SQL of a call over operands that are SQL."""
+        text = self._template(call).format(*operands)
+        return text if _is_closed(text) else f"({text})"
+
+    def aggregate(self, node: Aggregate, arguments: Sequence[str]) -> str:
+        """SQL of an aggregate's call alone: its filter, order and DISTINCT are the caller's."""
+        if node.syntax is not None:
+            return self._translated(node).format(*arguments)
+        if node.function == "count" and not arguments:
+            return "count(*)"
+        return self.aggregates.get(node.function, call_form(node.function, len(arguments))).format(*arguments)
+
+    def _template(self, call: Call) -> str:
+        if call.syntax is not None:
+            return self._translated(call)
+        form = self.forms.get(call.function) or PLAIN[call.function]
+        return form if isinstance(form, str) else form(call)
+
+    def _translated(self, node: Call | Aggregate) -> str:
+        assert node.syntax is not None
+        try:
+            return node.syntax.template(self.host)
+        except SqlglotUnsupported as error:
+            raise UnsupportedError(
+                "REX301", f"this cannot be translated to {self.host}", None, node.span, notes=(str(error).strip(),),
+                hint="write it with functions that both know",
+            ) from error
 
 
 def _is_closed(text: str) -> bool:
@@ -41,15 +89,14 @@ def _is_closed(text: str) -> bool:
     return False
 
 
-def _guarded(expression: Call, leaf: Callable[[Leaf], str]) -> str:
+def _guarded(function: str, operands: Sequence[str]) -> str:
     """AND and OR whose later operands are evaluated only where the earlier ones leave it open.
 
     Hosts evaluate both sides of AND and OR for whole batches; of CASE they evaluate the branches taken.
     """
-    word, decided = ("AND", "FALSE") if expression.function == "and" else ("OR", "TRUE")
-    texts = [render(operand, leaf) for operand in expression.operands]
-    result = texts[-1]
-    for text in reversed(texts[:-1]):
+    word, decided = ("AND", "FALSE") if function == "and" else ("OR", "TRUE")
+    result = operands[-1]
+    for text in reversed(operands[:-1]):
         result = f"(CASE WHEN {text} IS {decided} THEN {decided} ELSE ({text} {word} {result}) END)"
     return result
 

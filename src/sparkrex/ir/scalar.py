@@ -1,8 +1,8 @@
 """Expressions of DEFINE and MEASURES after analysis.
 
 Every column reference is a (target row, column). Everything that is not a reference, an aggregate or a literal is a
-`Call`: an operator or function by its canonical name, with the SQL template that the host evaluates, so that an engine
-which knows the name may compute it and one which does not can ask the host.
+`Call`: an operator or function by its canonical name, with what else its meaning depends on as named attributes. No SQL
+is in it: an engine which knows the name may compute it, and for a host `render_duckdb` and `render_spark` write it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sparkrex.ir.display import quote_name
+from sparkrex.ir.forms import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sparkrex.ir.host_syntax import HostSyntax
     from sparkrex.source import Span
 
 
@@ -121,26 +123,55 @@ class MatchNumber(Scalar):
         return "MATCH_NUMBER()"
 
 
+class OnZero(Enum):
+    """What a division by zero is, where the query's dialect says so; elsewhere it is what it is to the host."""
+
+    FAILS = "fails"
+    INFINITE = "infinite"
+
+
+class Difference(Enum):
+    """What the difference of two dates or times is, where the host's own may be something else."""
+
+    INTERVAL = "interval"
+    DAYS = "days"
+    NUMBER = "number"
+    """A window's length: in microseconds, or in days of dates; of numbers a number."""
+
+
+class Fraction(Enum):
+    """What becomes of the fraction when a number is cast to an integer."""
+
+    CUT_OFF = "cut off"
+    ROUNDED = "rounded"
+
+
 @dataclass(frozen=True, slots=True)
 class Call(Scalar):
     """An operator or function over operands.
 
-    `template` is SQL in the host's dialect in which `{0}`, `{1}`, ... stand for the operands; a literal brace is
-    doubled, as in `str.format`. `is_deterministic` is false for random() and the like; `reads_relation` is true for
-    window functions and subqueries, which only the host can evaluate, over the whole input. `can_fail` is set where
-    the types of the operands settle whether an evaluation can raise an error; None leaves it to the function's name
-    (`ir.guards`).
+    `syntax` is there for what only the host knows; a call without it is one of ours, whose name says what it means. A
+    cast has the name of its type, as DuckDB spells it, as second operand, and in `to` the type as the query's dialect
+    has it; `unit` is that of a difference in whole units. `is_deterministic` is false for random() and the like;
+    `reads_relation` is true for window functions and subqueries, which only the host can evaluate, over the whole
+    input. `can_fail` is set where the types of the operands settle whether an evaluation can raise an error; None
+    leaves it to the function's name (`ir.guards`).
     """
 
     function: str
     operands: tuple[Expression, ...]
-    template: str
-    is_deterministic: bool = True
-    reads_relation: bool = False
+    syntax: HostSyntax | None = None
+    on_zero: OnZero | None = field(default=None, kw_only=True)
+    difference: Difference | None = field(default=None, kw_only=True)
+    to: HostSyntax | None = field(default=None, kw_only=True)
+    fraction: Fraction | None = field(default=None, kw_only=True)
+    unit: str | None = field(default=None, kw_only=True)
+    is_deterministic: bool = field(default=True, kw_only=True)
+    reads_relation: bool = field(default=False, kw_only=True)
     can_fail: bool | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __str__(self) -> str:
-        return self.template.format(*map(str, self.operands))
+        return written(self, [str(operand) for operand in self.operands])
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +189,14 @@ class Aggregate(Scalar):
 
     Arguments, filter and order refer to the aggregated row (`EACH_ROW`). `count(*)` and `count(v.*)` are
     `function="count"` with no argument. `occurrence` tells apart equal aggregates of volatile expressions, which are
-    computed for each place they stand at.
+    computed for each place they stand at. `syntax` is there for an aggregate that only the host knows.
     """
 
     function: str
     arguments: tuple[Expression, ...]
     variables: frozenset[str] | None
     semantics: Semantics
-    template: str
+    syntax: HostSyntax | None = None
     is_distinct: bool = False
     filter: Expression | None = None
     order_by: tuple[SortItem, ...] = ()

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sparkrex.columns.keys import encoded, partition_integers
 from sparkrex.columns.values import kind_of, numpy_of, plain
 from sparkrex.columns.wrap import wrap
-from sparkrex.ir.render import render
+from sparkrex.ir.render_duckdb import render
 from sparkrex.ir.scalar import ColumnAt, walk
 
 if TYPE_CHECKING:

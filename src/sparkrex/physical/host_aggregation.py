@@ -15,6 +15,7 @@ import pyarrow as pa
 from sparkrex.columns.gather import take_or_null
 from sparkrex.errors import ExecutionError, RexError
 from sparkrex.ir.render import render_literal
+from sparkrex.ir.render_duckdb import DUCKDB
 from sparkrex.ir.scalar import Aggregate, Expression, Literal
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _host_call(node: Aggregate, names: dict[int, str]) -> str:
             value = f"CAST({arguments[0]} AS VARCHAR)"
             return f"string_agg({value}, {separator} ORDER BY {by}) FILTER (WHERE {{filter}}){{over}}"
         case _:
-            call = node.template.format(*arguments)
+            call = DUCKDB.aggregate(node, arguments)
             return call.replace("{", "{{").replace("}", "}}") + " FILTER (WHERE {filter}){over}"
 
 

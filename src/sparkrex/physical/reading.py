@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.wrap import wrap, wrap_strings
-from sparkrex.ir.render import Leaf, leaves, reads_relation, render
+from sparkrex.ir.render import Leaf, leaves, reads_relation
+from sparkrex.ir.render_duckdb import render
 from sparkrex.ir.scalar import Aggregate, Call, ClassifierAt, ColumnAt, End, Expression, MatchNumber, Semantics, Target
 from sparkrex.kernels.lazy import kernel_for
 from sparkrex.kernels.navigate import find_final, find_running, shift_inside, unfold

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sparkrex.analyze.split import at_current_row
-from sparkrex.ir.render import render
+from sparkrex.ir.render_duckdb import render
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Target
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
-from sparkrex.ir.render import render
+from sparkrex.ir.render_duckdb import render
 from sparkrex.ir.scalar import ColumnAt
 
 if TYPE_CHECKING:

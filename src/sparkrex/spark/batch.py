@@ -17,12 +17,12 @@ from sparkrex.errors import UnsupportedError
 from sparkrex.event_engine import explain_for_workers
 from sparkrex.ir.event_query import EventQuery
 from sparkrex.ir.plan import SegmentSearch
+from sparkrex.ir.render_spark import quoted
 from sparkrex.physical.output import NO_COLUMNS
 from sparkrex.segment_engine import rewrite_search, searched_columns
 from sparkrex.source import Source
 from sparkrex.spark.actions import create_view, refuse_action
 from sparkrex.spark.host import SparkHost
-from sparkrex.spark.lower import quoted
 from sparkrex.spark.relation import arrow_schema, lower_relation, relation_source
 from sparkrex.spark.shipping import check_local_workers
 from sparkrex.spark.streams import refuse_stream

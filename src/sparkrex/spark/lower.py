@@ -3,8 +3,7 @@
 Spark evaluates what speaks of one row: keys, and every row-local part of a condition or aggregate, as columns of the
 input, and the scalar expressions of MEASURES over what the worker read from the matches. The worker combines rows.
 
-The clause is analysed twice, once with templates in Spark's SQL and once in DuckDB's, so both trees have the same
-shape; they are walked together. The result for the worker is a plan over the projected columns, like any other.
+The result for the worker is a plan over the projected columns, like any other.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING
 from sparkrex.analyze.split import Projection, at_current_row, row_local
 from sparkrex.ir.guards import can_fail, guards
 from sparkrex.ir.plan import Definition, MatchRecognize, Measure, OrderKey, PartitionKey, RowsPerMatch
-from sparkrex.ir.render import Leaf, leaves, render
+from sparkrex.ir.render import Leaf, leaves
+from sparkrex.ir.render_spark import SPARK, quoted
 from sparkrex.ir.scalar import (
     Aggregate,
     Call,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sparkrex.source import Span
 
 MATCHED = "rex_matched"
+
 
 @dataclass(slots=True)
 class Lowered:
@@ -65,27 +66,26 @@ class Lowered:
 
 
 def lower(
-    spark_plan: MatchRecognize, worker_plan: MatchRecognize, input_name: str, tie_break: tuple[str, ...],
-    wanted: frozenset[str] | None,
+    plan: MatchRecognize, input_name: str, tie_break: tuple[str, ...], wanted: frozenset[str] | None
 ) -> Lowered:
-    """Cut a plan, given once with Spark's templates and once with the worker's.
+    """Cut a plan.
 
     `input_name` names the input in the projections' SQL. `wanted` are the names, in lower case, that the statement
     around the relation can read, None if it may read all.
     """
     lowering = Lowering(input_name)
-    keys = tuple(lowering.column(key.expression, "k") for key in spark_plan.partition_by)
-    order, order_by = lower_order(spark_plan.order_by, tie_break, lowering)
+    keys = tuple(lowering.column(key.expression, "k") for key in plan.partition_by)
+    order, order_by = lower_order(plan.order_by, tie_break, lowering)
     definitions = tuple(
-        Definition(s.variable, lowering.lowered(s.condition, w.condition, is_guarded=False))
-        for s, w in zip(spark_plan.definitions, worker_plan.definitions, strict=True)
+        Definition(definition.variable, lowering.lowered(definition.condition, is_guarded=False))
+        for definition in plan.definitions
     )
     passed = {
         name: lowering.column(ColumnAt(Target(), name), "c")
-        for name in spark_plan.passed_columns() if wanted is None or name.lower() in wanted
+        for name in plan.passed_columns() if wanted is None or name.lower() in wanted
     }
-    measures, rendered = lower_measures(spark_plan.measures, worker_plan.measures, lowering)
-    shows_unmatched = spark_plan.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED
+    measures, rendered = lower_measures(plan.measures, lowering)
+    shows_unmatched = plan.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED
     if shows_unmatched:
         measures.append(Measure(MATCHED, Literal(True)))
         rendered = [f"CASE WHEN {MATCHED} THEN {text} END" for text in rendered]
@@ -93,7 +93,7 @@ def lower(
         lowering.sql("TRUE", "c")
     # Key columns come out under the names they went in with.
     worker = replace(
-        worker_plan,
+        plan,
         input_columns=tuple(dict.fromkeys(name for name in passed.values() if name not in keys)),
         partition_by=tuple(PartitionKey(name, ColumnAt(Target(), name)) for name in dict.fromkeys(keys)),
         # Not as columns to pass on: those are `passed`.
@@ -103,14 +103,14 @@ def lower(
         output_names=None,
     )
     texts = [
-        *keys, *(passed.get(name) for name in spark_plan.order_columns()), *rendered,
-        *(passed.get(name) for name in spark_plan.rest_columns()),
+        *keys, *(passed.get(name) for name in plan.order_columns()), *rendered,
+        *(passed.get(name) for name in plan.rest_columns()),
     ]
-    pairs = zip(spark_plan.output_columns(), texts, strict=True)
+    pairs = zip(plan.output_columns(), texts, strict=True)
     outputs = {name: text for name, text in pairs if text is not None}
-    n_before = len(keys) + len(spark_plan.order_columns())
+    n_before = len(keys) + len(plan.order_columns())
     spans = {**lowering.spans}
-    for name, measure in zip(spark_plan.output_columns()[n_before:], spark_plan.measures, strict=False):
+    for name, measure in zip(plan.output_columns()[n_before:], plan.measures, strict=False):
         spans[name] = measure.span
     return Lowered(
         lowering.projections, keys, tuple(order), worker, outputs, measure_sources(measures), lowering.aggregates, spans
@@ -156,23 +156,19 @@ def measure_sources(measures: list[Measure]) -> dict[str, str | None]:
     return sources
 
 
-def lower_measures(
-    ours_by_place: Sequence[Measure], theirs_by_place: Sequence[Measure], lowering: Lowering
-) -> tuple[list[Measure], list[str]]:
+def lower_measures(written: Sequence[Measure], lowering: Lowering) -> tuple[list[Measure], list[str]]:
     """What the workers read from the matches, and the measures as Spark SQL over it."""
     names: dict[Leaf, str] = {}
     measures: list[Measure] = []
     rendered: list[str] = []
-    for ours, theirs in zip(ours_by_place, theirs_by_place, strict=True):
-        spark_expression = lowering.without_windows(ours.expression)
-        pairs = dict(zip(leaves(ours.expression), leaves(theirs.expression), strict=True))
-        for leaf in leaves(spark_expression):
+    for measure in written:
+        expression = lowering.without_windows(measure.expression)
+        for leaf in leaves(expression):
             if leaf in names:
                 continue
             names[leaf] = f"m{len(names)}"
-            twin = pairs.get(leaf, leaf)
-            measures.append(Measure(names[leaf], lowering.leaf(leaf, twin, names[leaf]), ours.span))
-        rendered.append(render(spark_expression, lambda leaf: f"`{names[leaf]}`"))
+            measures.append(Measure(names[leaf], lowering.leaf(leaf, names[leaf]), measure.span))
+        rendered.append(SPARK.render(expression, lambda leaf: f"`{names[leaf]}`"))
     return measures, rendered
 
 
@@ -205,30 +201,29 @@ class Lowering:
     def column(self, expression: Expression, prefix: str) -> str:
         """The name of the projected column of a row-local expression."""
         is_shared = all(node.is_deterministic for node in walk(expression) if isinstance(node, Call))
-        return self.sql(render(expression, self.input_column), prefix, expression.span, is_shared=is_shared)
+        return self.sql(SPARK.render(expression, self.input_column), prefix, expression.span, is_shared=is_shared)
 
-    def lowered(self, ours: Expression, theirs: Expression, *, is_guarded: bool) -> Expression:
-        """The worker's expression with every row-local part replaced by a projected column."""
-        projection = self._row_local(ours, is_guarded=is_guarded) or self._constant(ours, is_guarded=is_guarded)
-        if projection is not None:
-            name = self.column(projection.expression, "p")
-            value = ColumnAt(projection.target, name, span=theirs.span)
-            if projection.target in (Target(), self.own) or is_null_for_null(projection.expression):
+    def lowered(self, expression: Expression, *, is_guarded: bool) -> Expression:
+        """The worker's expression: every row-local part replaced by a projected column."""
+        found = self._row_local(expression, is_guarded=is_guarded) or self._constant(expression, is_guarded=is_guarded)
+        if found is not None:
+            value = ColumnAt(found.target, self.column(found.expression, "p"), span=expression.span)
+            if found.target in (Target(), self.own) or is_null_for_null(found.expression):
                 return value
-            return self._or_missing(value, projection.expression, theirs)
-        match ours, theirs:
-            case Call("and" | "or"), Call():
-                return self._connector(ours, theirs, is_guarded=is_guarded)
-            case Call(), Call():
+            return self._or_missing(value, found.expression)
+        match expression:
+            case Call("and" | "or"):
+                return self._connector(expression, is_guarded=is_guarded)
+            case Call():
                 operands = tuple(
-                    self.lowered(s, w, is_guarded=is_guarded or guarded)
-                    for s, w, guarded in zip(ours.operands, theirs.operands, guards(ours), strict=True)
+                    self.lowered(operand, is_guarded=is_guarded or guarded)
+                    for operand, guarded in zip(expression.operands, guards(expression), strict=True)
                 )
-                return replace(theirs, operands=operands)
-            case Aggregate(), Aggregate():
-                return self._aggregate(ours, theirs)
+                return replace(expression, operands=operands)
+            case Aggregate():
+                return self._aggregate(expression)
             case _:
-                return theirs
+                return expression
 
     def _row_local(self, expression: Expression, *, is_guarded: bool) -> Projection | None:
         """The expression as a column of Spark's, if it can be one."""
@@ -241,57 +236,51 @@ class Lowering:
             return None
         return Projection(self.own, expression)
 
-    def _connector(self, ours: Call, theirs: Call, *, is_guarded: bool) -> Expression:
+    def _connector(self, connector: Call, *, is_guarded: bool) -> Expression:
         """AND and OR over several target rows. What stands in front and reads one row is projected as a whole: there
         a part that can fail has its guard beside it."""
-        n_first = len(ours.operands) - 1
-        while n_first > 1 and row_local(_first(ours, n_first), is_guarded=is_guarded) is None:
+        n_first = len(connector.operands) - 1
+        while n_first > 1 and row_local(_first(connector, n_first), is_guarded=is_guarded) is None:
             n_first -= 1
         operands = [
-            self.lowered(s, w, is_guarded=is_guarded or n_first > 0)
-            for s, w in zip(ours.operands[n_first:], theirs.operands[n_first:], strict=True)
+            self.lowered(operand, is_guarded=is_guarded or n_first > 0) for operand in connector.operands[n_first:]
         ]
-        first = self.lowered(_first(ours, n_first), _first(theirs, n_first), is_guarded=is_guarded)
-        return _connected(theirs, (first, *operands))
+        first = self.lowered(_first(connector, n_first), is_guarded=is_guarded)
+        return _connected(connector, (first, *operands))
 
-    def _or_missing(self, value: ColumnAt, expression: Expression, theirs: Expression) -> Expression:
+    def _or_missing(self, value: ColumnAt, expression: Expression) -> Expression:
         """Where there is no target row, the expression over an all-NULL row: a column of its own."""
         null_row = over_a_missing_row(expression, self.input_column)
-        missing = ColumnAt(self.own, self.sql(null_row, "p", expression.span), span=theirs.span)
-        exists = ColumnAt(value.target, self.sql("TRUE", "p"), span=theirs.span)
-        return Call("case", (exists, value, missing), "(CASE WHEN {0} THEN {1} ELSE {2} END)", span=theirs.span)
+        missing = ColumnAt(self.own, self.sql(null_row, "p", expression.span), span=value.span)
+        exists = ColumnAt(value.target, self.sql("TRUE", "p"), span=value.span)
+        return Call("case", (exists, value, missing), span=value.span)
 
-    def _aggregate(self, ours: Aggregate, theirs: Aggregate) -> Aggregate:
-        def each(s: Expression, w: Expression) -> Expression:
-            if isinstance(s, Literal):
-                return w
-            return self.lowered(s, w, is_guarded=False)
+    def _aggregate(self, aggregate: Aggregate) -> Aggregate:
+        def each(expression: Expression) -> Expression:
+            return expression if isinstance(expression, Literal) else self.lowered(expression, is_guarded=False)
 
         return replace(
-            theirs,
-            arguments=tuple(each(s, w) for s, w in zip(ours.arguments, theirs.arguments, strict=True)),
-            filter=None if ours.filter is None or theirs.filter is None else each(ours.filter, theirs.filter),
-            order_by=tuple(
-                replace(w, expression=each(s.expression, w.expression))
-                for s, w in zip(ours.order_by, theirs.order_by, strict=True)
-            ),
+            aggregate,
+            arguments=tuple(map(each, aggregate.arguments)),
+            filter=None if aggregate.filter is None else each(aggregate.filter),
+            order_by=tuple(replace(item, expression=each(item.expression)) for item in aggregate.order_by),
         )
 
-    def leaf(self, ours: Leaf, theirs: Leaf, name: str) -> Expression:
+    def leaf(self, leaf: Leaf, name: str) -> Expression:
         """The worker's reading of one leaf of a measure."""
-        match ours, theirs:
-            case ColumnAt(target), _:
-                if ours.column in self.windows:
-                    return ours
-                return ColumnAt(target, self.column(ColumnAt(Target(), ours.column), "c"), span=ours.span)
-            case Aggregate(), Aggregate():
-                lowered = self._aggregate(ours, theirs)
-                self.aggregates[name] = self._aggregate_sql(ours, lowered)
+        match leaf:
+            case ColumnAt(target):
+                if leaf.column in self.windows:
+                    return leaf
+                return ColumnAt(target, self.column(ColumnAt(Target(), leaf.column), "c"), span=leaf.span)
+            case Aggregate():
+                lowered = self._aggregate(leaf)
+                self.aggregates[name] = self._aggregate_sql(leaf, lowered)
                 return lowered
             case _:
-                return theirs
+                return leaf
 
-    def _aggregate_sql(self, ours: Aggregate, lowered: Aggregate) -> str:
+    def _aggregate_sql(self, aggregate: Aggregate, lowered: Aggregate) -> str:
         """SQL with the aggregate's type, over the projected columns. NULL stands for what only the match knows."""
 
         def leaf(node: Leaf) -> str:
@@ -303,9 +292,9 @@ class Lowering:
                 case _:
                     return "CAST(NULL AS BIGINT)"
 
-        pairs = zip(ours.arguments, lowered.arguments, strict=True)
-        arguments = [render(self._retold(s, w), leaf) for s, w in pairs]
-        match ours.function:
+        pairs = zip(aggregate.arguments, lowered.arguments, strict=True)
+        arguments = [SPARK.render(_of_its_type(written, cut), leaf) for written, cut in pairs]
+        match aggregate.function:
             case "count" | "count_if":
                 return "count(1)"
             case "array_agg":
@@ -317,25 +306,14 @@ class Lowering:
             case "min_by" | "max_by" if len(arguments) == 3:
                 return f"collect_list({arguments[0]})"
             case _:
-                return ours.template.format(*arguments)
-
-    def _retold(self, ours: Expression, lowered: Expression) -> Expression:
-        """An argument, or something of its type, in Spark's SQL over projected columns."""
-        if isinstance(lowered, ColumnAt | ClassifierAt | MatchNumber | Literal):
-            return lowered
-        if isinstance(ours, Call) and ours.function in ("and", "or"):
-            return Literal(True)
-        if isinstance(ours, Call) and isinstance(lowered, Call) and len(ours.operands) == len(lowered.operands):
-            pairs = zip(ours.operands, lowered.operands, strict=True)
-            return replace(ours, operands=tuple(self._retold(s, w) for s, w in pairs))
-        return lowered
+                return SPARK.aggregate(aggregate, arguments)
 
     def without_windows(self, expression: Expression) -> Expression:
         """Window functions replaced by projected columns: they see the input, not the matches."""
         match expression:
             case Call(function="window"):
                 targets = [node.target for node in walk(expression) if isinstance(node, ColumnAt)]
-                name = self.sql(render(_at_input(expression), self.input_column), "rex_window_", expression.span)
+                name = self.sql(SPARK.render(_at_input(expression), self.input_column), "rex_window_", expression.span)
                 self.windows.add(name)
                 return ColumnAt(targets[0] if targets else Target(), name, span=expression.span)
             case Call(operands=operands):
@@ -357,12 +335,17 @@ def _first(connector: Call, n_operands: int) -> Expression:
 
 def _connected(connector: Call, operands: tuple[Expression, ...]) -> Call:
     """AND or OR over other operands."""
-    template = "(" + f" {connector.function.upper()} ".join(f"{{{i}}}" for i in range(len(operands))) + ")"
     spans = [operand.span for operand in operands if operand.span is not None]
-    span = spans[0].to(spans[-1]) if spans else connector.span
-    return replace(connector, operands=operands, template=template, span=span)
+    return replace(connector, operands=operands, span=spans[0].to(spans[-1]) if spans else connector.span)
 
 
-def quoted(name: str) -> str:
-    """A Spark identifier."""
-    return "`" + name.replace("`", "``") + "`"
+def _of_its_type(written: Expression, lowered: Expression) -> Expression:
+    """An argument over projected columns, or something of its type: what is guarded has become a CASE."""
+    match written, lowered:
+        case Call("and" | "or"), Call():
+            return Literal(True)
+        case Call(), Call() if len(written.operands) == len(lowered.operands):
+            pairs = zip(written.operands, lowered.operands, strict=True)
+            return replace(written, operands=tuple(_of_its_type(s, w) for s, w in pairs))
+        case _:
+            return lowered

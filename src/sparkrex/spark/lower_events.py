@@ -15,7 +15,7 @@ from sparkrex.columns.values import kind_of
 from sparkrex.ir.event_query import MATCH_ID, VARIABLE
 from sparkrex.ir.guards import can_fail
 from sparkrex.ir.plan import Definition, OrderKey, PartitionKey
-from sparkrex.ir.render import render
+from sparkrex.ir.render_spark import render
 from sparkrex.ir.scalar import Call, ColumnAt, Target, walk
 from sparkrex.spark.lower import Lowered, Lowering, lower_measures, measure_sources
 from sparkrex.spark.worker_language import conditions_of
@@ -34,61 +34,60 @@ _MATCH_ID = f"shiftleft(CAST(spark_partition_id() AS BIGINT), 33) + `{MATCH_ID}`
 
 
 def lower_events(
-    spark_query: EventQuery, worker_query: EventQuery, input_name: str, wanted: frozenset[str] | None,
-    unheld: frozenset[str] = frozenset(),
+    query: EventQuery, input_name: str, wanted: frozenset[str] | None, unheld: frozenset[str] = frozenset()
 ) -> Lowered:
-    """Cut a query, given once with Spark's templates and once with the worker's; `wanted` as for `lower`.
+    """Cut a query; `wanted` as for `lower`.
 
     `unheld` are projections, as Spark SQL, whose values kernels cannot hold: workers compute them from their parts.
     """
     lowering = EventLowering(input_name, unheld=unheld)
-    keys = tuple(lowering.column(key.expression, "k") for key in spark_query.partition_by)
-    order = [lowering.column(key.expression, "o") for key in spark_query.order_by]
+    keys = tuple(lowering.column(key.expression, "k") for key in query.partition_by)
+    order = [lowering.column(key.expression, "o") for key in query.order_by]
 
-    def lowered(ours: Sequence[Definition], theirs: Sequence[Definition]) -> tuple[Definition, ...]:
-        return tuple(_definition(s, w, lowering) for s, w in zip(ours, theirs, strict=True))
+    def lowered(definitions: Sequence[Definition]) -> tuple[Definition, ...]:
+        return tuple(_definition(definition, lowering) for definition in definitions)
 
     worker = replace(
-        worker_query,
+        query,
         input_columns=(),
         partition_by=tuple(PartitionKey(name, ColumnAt(Target(), name)) for name in keys),
         # Under the user's names: messages have them.
         order_by=tuple(
             replace(key, expression=ColumnAt(Target(), name))
-            for key, name in zip(spark_query.order_by, order, strict=True)
+            for key, name in zip(query.order_by, order, strict=True)
         ),
-        begin=lowered(spark_query.begin, worker_query.begin),
-        take=lowered(spark_query.take, worker_query.take),
-        leave=lowered(spark_query.leave, worker_query.leave),
-        absent=lowered(spark_query.absent, worker_query.absent),
+        begin=lowered(query.begin),
+        take=lowered(query.take),
+        leave=lowered(query.leave),
+        absent=lowered(query.absent),
         relevant=None,  # Spark has seen to it
         output_names=None,
         type_column=None,  # whether a type occurs is not known to a worker, which sees a part of the events
         type_names=(),
     )
-    equal = _equal_columns(spark_query, lowering)
+    equal = _equal_columns(query, lowering)
     worker = replace(worker, equal_by=tuple(equal))
     spans = {}
-    names = spark_query.output_columns()
+    names = query.output_columns()
     sources: dict[str, str | None]
-    if spark_query.measures is None or worker_query.measures is None:
+    if query.measures is None:
         passed = {
             output: lowering.column(ColumnAt(Target(), name), "c")
-            for output, name in zip(names[2:], spark_query.input_columns, strict=True)
+            for output, name in zip(names[2:], query.input_columns, strict=True)
             if wanted is None or name.lower() in wanted
         }
         worker = replace(worker, input_columns=tuple(passed.values()))
         sources = {MATCH_ID: "bigint", VARIABLE: "string"}
         outputs = {names[0]: _MATCH_ID, names[1]: VARIABLE, **passed}
     else:
-        measures, rendered = lower_measures(spark_query.measures, worker_query.measures, lowering)
+        measures, rendered = lower_measures(query.measures, lowering)
         worker = replace(worker, measures=tuple(measures))
         sources = measure_sources(measures)
         outputs = dict(zip(names, rendered, strict=True))
-        spans = {name: measure.span for name, measure in zip(names, spark_query.measures, strict=True)}
+        spans = {name: measure.span for name, measure in zip(names, query.measures, strict=True)}
     return Lowered(
         lowering.projections, keys, tuple(order), worker, outputs, sources, lowering.aggregates,
-        {**lowering.spans, **spans}, _taking_part(spark_query, lowering), equal,
+        {**lowering.spans, **spans}, _taking_part(query, lowering), equal,
     )
 
 
@@ -126,19 +125,16 @@ def ranked_by_spark(query: EventQuery, rank: str) -> EventQuery:
     return replace(query, order_by=(time, OrderKey(ColumnAt(Target(), rank), False, True, names)))
 
 
-def _definition(ours: Definition, theirs: Definition, lowering: Lowering) -> Definition:
+def _definition(definition: Definition, lowering: Lowering) -> Definition:
     """A condition, whose conjuncts have no order: as in memory, what one event decides comes first.
 
     It guards nothing of what relates several events.
     """
-    pairs = list(zip(conjuncts(ours.condition), conjuncts(theirs.condition), strict=True))
-    of_one = [pair for pair in pairs if is_row_condition(pair[0])]
-    of_several = [pair for pair in pairs if not is_row_condition(pair[0])]
-    parts = [
-        lowering.lowered(_all([s for s, _ in part]), _all([w for _, w in part]), is_guarded=False)
-        for part in (of_one, of_several) if part
-    ]
-    return Definition(ours.variable, _all(parts))
+    found = conjuncts(definition.condition)
+    of_one = [conjunct for conjunct in found if is_row_condition(conjunct)]
+    of_several = [conjunct for conjunct in found if not is_row_condition(conjunct)]
+    parts = [lowering.lowered(_all(part), is_guarded=False) for part in (of_one, of_several) if part]
+    return Definition(definition.variable, _all(parts))
 
 
 def _all(parts: list[Expression]) -> Expression:

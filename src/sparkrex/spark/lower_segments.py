@@ -22,22 +22,17 @@ if TYPE_CHECKING:
     from sparkrex.ir.segment_pattern import Window
 
 
-def lower_search(
-    spark_search: SegmentSearch, worker_search: SegmentSearch, input_name: str, tie_break: tuple[str, ...]
-) -> Lowered:
-    """Cut a search, given once with Spark's templates and once with the worker's."""
+def lower_search(search: SegmentSearch, input_name: str, tie_break: tuple[str, ...]) -> Lowered:
+    """Cut a search."""
     lowering = SegmentLowering(input_name)
     lowering.windows.add(INDEX)  # no column of the input: the workers make it
-    keys = tuple(lowering.column(key.expression, "k") for key in spark_search.partition_by)
-    order, order_by = lower_order(spark_search.order_by, tie_break, lowering)
-    definitions = tuple(
-        _definition(ours, theirs, lowering)
-        for ours, theirs in zip(spark_search.definitions, worker_search.definitions, strict=True)
-    )
+    keys = tuple(lowering.column(key.expression, "k") for key in search.partition_by)
+    order, order_by = lower_order(search.order_by, tie_break, lowering)
+    definitions = tuple(_definition(definition, lowering) for definition in search.definitions)
     lowering.own = Target()
-    measures, rendered = lower_measures(_indexed(spark_search), _indexed(worker_search), lowering)
+    measures, rendered = lower_measures(_indexed(search), lowering)
     worker = replace(
-        worker_search,
+        search,
         input_columns=(),
         partition_by=tuple(PartitionKey(name, ColumnAt(Target(), name)) for name in dict.fromkeys(keys)),
         order_by=tuple(order_by),
@@ -45,9 +40,9 @@ def lower_search(
         definitions=definitions,
         output_names=None,
     )
-    outputs = dict(zip(spark_search.output_columns(), (*keys, *rendered), strict=True))
+    outputs = dict(zip(search.output_columns(), (*keys, *rendered), strict=True))
     spans = {**lowering.spans}
-    for name, measure in zip(spark_search.output_columns()[len(keys) :], spark_search.measures, strict=True):
+    for name, measure in zip(search.output_columns()[len(keys) :], search.measures, strict=True):
         spans[name] = measure.span
     return Lowered(
         lowering.projections, keys, tuple(order), worker, outputs, measure_sources(measures), lowering.aggregates, spans
@@ -70,13 +65,13 @@ def _indexed(search: SegmentSearch) -> list[Measure]:
     return [replace(measure, expression=with_indexes(measure.expression)) for measure in search.measures]
 
 
-def _definition(ours: SegmentDefinition, theirs: SegmentDefinition, lowering: SegmentLowering) -> SegmentDefinition:
-    windows = tuple(_window(window, lowering) for window in ours.windows)
-    if ours.condition is None or theirs.condition is None:
-        return replace(theirs, windows=windows)
-    lowering.own = Target(frozenset((ours.variable,)), Semantics.FINAL)
-    condition = lowering.lowered(ours.condition, theirs.condition, is_guarded=False)
-    return replace(theirs, windows=windows, condition=condition)
+def _definition(definition: SegmentDefinition, lowering: SegmentLowering) -> SegmentDefinition:
+    windows = tuple(_window(window, lowering) for window in definition.windows)
+    if definition.condition is None:
+        return replace(definition, windows=windows)
+    lowering.own = Target(frozenset((definition.variable,)), Semantics.FINAL)
+    condition = lowering.lowered(definition.condition, is_guarded=False)
+    return replace(definition, windows=windows, condition=condition)
 
 
 def _window(window: Window, lowering: SegmentLowering) -> Window:
@@ -89,21 +84,20 @@ def _window(window: Window, lowering: SegmentLowering) -> Window:
 class SegmentLowering(Lowering):
     """Collects what Spark projects for a search."""
 
-    def _aggregate(self, ours: Aggregate, theirs: Aggregate) -> Aggregate:
+    def _aggregate(self, aggregate: Aggregate) -> Aggregate:
         """Every argument a column. In `corr(A.x, B.x)` arguments name their variables: all their rows are there."""
-        if ours.filter is not None or ours.order_by:
-            return Lowering._aggregate(self, ours, theirs)
+        if aggregate.filter is not None or aggregate.order_by:
+            return Lowering._aggregate(self, aggregate)
 
-        def each(ours: Expression, theirs: Expression) -> Expression:
-            found = None if isinstance(ours, Literal) else row_local(ours, is_guarded=False)
+        def each(argument: Expression) -> Expression:
+            found = None if isinstance(argument, Literal) else row_local(argument, is_guarded=False)
             if found is None:
-                return theirs
-            return ColumnAt(found.target, self.column(found.expression, "c"), span=theirs.span)
+                return argument
+            return ColumnAt(found.target, self.column(found.expression, "c"), span=argument.span)
 
-        arguments = tuple(each(s, w) for s, w in zip(ours.arguments, theirs.arguments, strict=True))
-        return replace(theirs, arguments=arguments)
+        return replace(aggregate, arguments=tuple(map(each, aggregate.arguments)))
 
-    def _aggregate_sql(self, ours: Aggregate, lowered: Aggregate) -> str:
-        if not is_of_segments(ours.function):
-            return Lowering._aggregate_sql(self, ours, lowered)
-        return f"max(CAST(NULL AS {'BOOLEAN' if ours.function == 'equal_up_down_ticks' else 'DOUBLE'}))"
+    def _aggregate_sql(self, aggregate: Aggregate, lowered: Aggregate) -> str:
+        if not is_of_segments(aggregate.function):
+            return Lowering._aggregate_sql(self, aggregate, lowered)
+        return f"max(CAST(NULL AS {'BOOLEAN' if aggregate.function == 'equal_up_down_ticks' else 'DOUBLE'}))"

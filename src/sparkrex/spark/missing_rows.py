@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sparkrex.ir.render import Leaf, render
+from sparkrex.ir.render_spark import SPARK
 from sparkrex.ir.scalar import Call, ColumnAt, Expression, Literal
 from sparkrex.spark.versions import function_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from sparkrex.ir.render import Leaf
 
 # NULL if any operand is.
 _OF_ANY = {
@@ -53,13 +55,13 @@ def over_a_missing_row(expression: Expression, leaf: Callable[[Leaf], str]) -> s
     """The expression in Spark's SQL with every part that is NULL there as a NULL of its type."""
     if is_null_for_null(expression):
         # Spark drops the first branch when it plans, so nothing in it is evaluated.
-        return f"if(false, {render(expression, leaf)}, NULL)"
+        return f"if(false, {SPARK.render(expression, leaf)}, NULL)"
     if not isinstance(expression, Call):
-        return render(expression, leaf)
+        return SPARK.render(expression, leaf)
     operands = [over_a_missing_row(operand, leaf) for operand in expression.operands]
-    return f"({expression.template.format(*operands)})"
+    return SPARK.call(expression, operands)
 
 
 def _is_users(call: Call) -> bool:
     """Whether the function is neither an operator nor one of Spark's own."""
-    return call.template.split("(")[0].strip().lower() == call.function and call.function not in _KNOWN
+    return call.syntax is not None and call.syntax.is_unknown_function() and call.function not in _KNOWN

@@ -22,13 +22,14 @@ from sparkrex.event_engine import check_events
 from sparkrex.ir import traverse
 from sparkrex.ir.event_query import EventQuery
 from sparkrex.ir.plan import MatchRecognize, SegmentSearch
+from sparkrex.ir.render_spark import quoted
 from sparkrex.ir.scalar import Aggregate, walk
 from sparkrex.languages.match_recognize.names import name_rules
 from sparkrex.languages.match_recognize.syntax import Clause
 from sparkrex.planner.choose_matcher import Choice, check_conditions, choose_matcher
 from sparkrex.segment_engine import plan_search
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
-from sparkrex.spark.lower import Lowered, lower, quoted
+from sparkrex.spark.lower import Lowered, lower
 from sparkrex.spark.lower_events import lower_events, tested_projections, unheld_projections
 from sparkrex.spark.lower_segments import cut_by_spark, lower_search
 from sparkrex.spark.shipping import shipped_task
@@ -58,19 +59,18 @@ def lower_relation(
     source = relation_source(relation, host)
     refuse_stream(source, host.source, relation.span, "the input")
     columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
-    scopes = [_scope(query, relation, clause, columns, host, dialect) for dialect in ("spark", "duckdb")]
+    scope = _scope(query, relation, clause, columns, host)
     settings = replace(settings, time_zone=host.time_zone())
     input_name = f"{relation.placeholder}_in"
     if not isinstance(clause, Clause):
-        events, theirs = (analyze_events(clause, scope, relation, query.event_options) for scope in scopes)
-        lowered = _lower_events(events, theirs, source, _wanted(query, relation), host, relation)
+        events = analyze_events(clause, scope, relation, query.event_options)
+        lowered = _lower_events(events, source, _wanted(query, relation), host, relation)
     elif is_segment_clause(clause):
-        users = user_defined()
-        search, twin = (analyze_segments(clause, scope, relation, users) for scope in scopes)
-        lowered = lower_search(search, twin, input_name, settings.tie_break)
+        search = analyze_segments(clause, scope, relation, user_defined())
+        lowered = lower_search(search, input_name, settings.tie_break)
     else:
-        plan, their_plan = (analyze_clause(clause, scope, relation) for scope in scopes)
-        lowered = lower(plan, their_plan, input_name, settings.tie_break, _wanted(query, relation))
+        plan = analyze_clause(clause, scope, relation)
+        lowered = lower(plan, input_name, settings.tie_break, _wanted(query, relation))
     refuse_worker_calls(lowered.worker)
     projected = _project(source, lowered, host, relation)
     refuse_stream(projected, host.source, relation.span, "a table of a subquery")
@@ -111,15 +111,14 @@ def _wanted(query: ParsedQuery, relation: Relation) -> frozenset[str] | None:
 
 def _scope(
     query: ParsedQuery, relation: Relation, clause: Clause | EventText, columns: tuple[InputColumn, ...],
-    host: SparkHost, dialect: str,
+    host: SparkHost,
 ) -> Scope:
     scope = Scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
-        host_dialect=dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
+        host_dialect="spark", rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
         variables=(), unions={}, aggregate_names=AGGREGATE_NAMES,
         table_columns=host.table_columns, outer_names=relation.outer_names, schema=relation.input_schema,
-        translates_all=dialect == "spark", zero_gives_null=not host.is_ansi(),
-        session_variable=host.session_variable,
+        zero_gives_null=not host.is_ansi(), session_variable=host.session_variable,
     )
     if not isinstance(clause, Clause):
         return scope
@@ -129,13 +128,12 @@ def _scope(
 
 
 def _lower_events(
-    query: EventQuery, theirs: EventQuery, source: DataFrame, wanted: frozenset[str] | None, host: SparkHost,
-    relation: Relation,
+    query: EventQuery, source: DataFrame, wanted: frozenset[str] | None, host: SparkHost, relation: Relation
 ) -> Lowered:
     """The query cut so that kernels can hold what conditions read, as far as that goes: Spark knows the types."""
     unheld: frozenset[str] = frozenset()
     while True:
-        lowered = lower_events(query, theirs, f"{relation.placeholder}_in", wanted, unheld)
+        lowered = lower_events(query, f"{relation.placeholder}_in", wanted, unheld)
         tested = _project(source, lowered, host, relation).select(*tested_projections(lowered))
         check_carried(tested, lowered, host, relation)
         found = unheld_projections(lowered, arrow_schema(tested.schema, host))

@@ -23,11 +23,11 @@ from pyspark.sql.types import (
 from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.ir.event_query import EventQuery, Strategy
 from sparkrex.ir.plan import MatchRecognize, SegmentSearch
+from sparkrex.ir.render_spark import quoted
 from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.physical.event_order import order_columns
 from sparkrex.physical.output import NO_COLUMNS
 from sparkrex.segment_engine import searched_columns
-from sparkrex.spark.lower import Lowered, quoted
 from sparkrex.spark.lower_events import ranked_by_spark
 from sparkrex.spark.worker_language import conditions_of, measures_of
 from sparkrex.spark.worker_types import refuse_types
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
     from sparkrex.spark.host import SparkHost
+    from sparkrex.spark.lower import Lowered
     from sparkrex.statement.cut import Relation
 
 _RANK = "rex_rank"

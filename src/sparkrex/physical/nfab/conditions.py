@@ -87,7 +87,7 @@ def _leaves(
     for variable in sorted(automaton.variables_of(state) & automaton.possibly[state] & leave.keys()):
         condition = leave[variable]
         is_bound = variable in automaton.surely[state]
-        parts.append(condition if is_bound else Call("or", (_count(variable, "eq"), condition), "({0} OR {1})"))
+        parts.append(condition if is_bound else Call("or", (_count(variable, "eq"), condition)))
     return parts
 
 
@@ -95,13 +95,12 @@ def _either(variable: str, begin: Expression | None, take: Expression | None) ->
     first = _and([_count(variable, "eq"), begin])
     later = _and([_count(variable, "gt"), take])
     assert first is not None and later is not None  # both count
-    return Call("or", (first, later), "({0} OR {1})")
+    return Call("or", (first, later))
 
 
 def _count(variable: str, comparison: str) -> Expression:
-    count = Aggregate("count", (), frozenset((variable,)), Semantics.RUNNING, "count(*)")
-    sign = {"eq": "=", "gt": ">"}[comparison]
-    return Call(comparison, (count, Literal(0)), f"({{0}} {sign} {{1}})")
+    count = Aggregate("count", (), frozenset((variable,)), Semantics.RUNNING)
+    return Call(comparison, (count, Literal(0)))
 
 
 def _rows_first(condition: Expression) -> Expression:

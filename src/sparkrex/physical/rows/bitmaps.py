@@ -14,7 +14,7 @@ import pyarrow as pa
 from sparkrex.columns.gather import shifted_positions, take_or_null
 from sparkrex.columns.values import plain
 from sparkrex.errors import AnalysisError
-from sparkrex.ir.render import render
+from sparkrex.ir.render_duckdb import render
 from sparkrex.ir.scalar import ColumnAt, walk
 from sparkrex.physical.rows.row_kinds import CannotVectoriseError
 from sparkrex.physical.rows.vectorised import Compiler

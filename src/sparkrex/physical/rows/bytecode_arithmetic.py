@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sparkrex.columns.values import BOOL, FLOAT, INT, INTERVAL, Kind
+from sparkrex.ir.scalar import Difference, OnZero
 from sparkrex.kernels import machine as m
 from sparkrex.physical.rows.bytecode import UNTYPED, CannotCompileError
 
@@ -98,7 +99,7 @@ def arithmetic(out: Bytecode, node: Call, operands: list[Operand]) -> Operand:
         return out.result(m.SUB_I, INTERVAL, converted(out, left, time), converted(out, right, time))
     if left.kind == right.kind == Kind("date") and name == "subtract":
         days = out.result(m.SUB_I, INT, left, right)
-        if "to_days" not in node.template:
+        if node.difference is not Difference.INTERVAL:
             return days
         return out.result(m.MUL_I, INTERVAL, days, out.constant(86_400_000_000, INT))
     raise CannotCompileError(f"{name} of {left.kind.name} and {right.kind.name}")
@@ -106,7 +107,7 @@ def arithmetic(out: Bytecode, node: Call, operands: list[Operand]) -> Operand:
 
 def _number_arithmetic(out: Bytecode, node: Call, left: Operand, right: Operand) -> Operand:
     name = node.function
-    fails_on_zero = int("error(" in node.template)
+    fails_on_zero = int(node.on_zero is OnZero.FAILS)
     if name == "divide":
         dividend, divisor = converted(out, left, FLOAT), converted(out, right, FLOAT)
         return out.result(m.DIV_F, FLOAT, dividend, divisor, fails_on_zero)

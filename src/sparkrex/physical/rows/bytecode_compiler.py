@@ -197,12 +197,12 @@ class Compiler:
         if name == "coalesce":
             return coalesce(self, node, is_guarded)
         if name == "between":
-            low = Call("ge", node.operands[:2], "({0} >= {1})")
-            high = Call("le", (node.operands[0], node.operands[2]), "({0} <= {1})")
-            return self.operand(Call("and", (low, high), "({0} AND {1})"), is_guarded)
+            low = Call("ge", node.operands[:2])
+            high = Call("le", (node.operands[0], node.operands[2]))
+            return self.operand(Call("and", (low, high)), is_guarded)
         if name == "in":
-            options = tuple(Call("eq", (node.operands[0], option), "({0} = {1})") for option in node.operands[1:])
-            whole = options[0] if len(options) == 1 else Call("or", options, "({0})")
+            options = tuple(Call("eq", (node.operands[0], option)) for option in node.operands[1:])
+            whole = options[0] if len(options) == 1 else Call("or", options)
             return self.operand(whole, is_guarded)
         operands = [
             self.operand(operand, is_guarded or guarded)

@@ -21,7 +21,7 @@ from sparkrex.columns.values import (
     nulls_of,
     plain,
 )
-from sparkrex.ir.render import render
+from sparkrex.ir.render_duckdb import render
 from sparkrex.ir.scalar import Call, ColumnAt, Expression, Literal, walk
 from sparkrex.physical.rows.bytecode import CannotCompileError
 from sparkrex.physical.rows.bytecode_compiler import Compiler

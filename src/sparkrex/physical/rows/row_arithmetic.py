@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparkrex.columns.values import FLOAT, INTERVAL, Kind
+from sparkrex.ir.scalar import Difference, OnZero
 from sparkrex.physical.rows import blocks
 from sparkrex.physical.rows.blocks import Value, as_long
 from sparkrex.physical.rows.row_constants import DAY
@@ -55,7 +56,7 @@ def _numbers(compiler: Compiler, node: Call, left: Node, right: Node) -> Node:
             raise CannotVectoriseError("a decimal of more than 18 digits")
         return _integers(compiler, np.multiply, left, right, DECIMAL_LIMITS, Kind("decimal", scale))
     (left, right), kind = compiler.aligned([left, right])
-    fails_on_zero = "error(" in node.template
+    fails_on_zero = node.on_zero is OnZero.FAILS
     if kind in FLOATS:
         if name == "integer_divide":
             raise CannotVectoriseError("integer division of other numbers")
@@ -87,13 +88,9 @@ def _numbers(compiler: Compiler, node: Call, left: Node, right: Node) -> Node:
 def _divided(compiler: Compiler, node: Call, left: Node, right: Node) -> Node:
     if FLOAT32 in (left.kind, right.kind):
         raise CannotVectoriseError("division of floats")
-    on_zero = "ieee"
-    if "error(" in node.template:
-        on_zero = "failure"
-    elif "'inf'" in node.template:
-        on_zero = "infinity"
-        if left.kind.name == right.kind.name == "int":
-            raise CannotVectoriseError("division of integers whose types are not known")
+    on_zero = {None: "ieee", OnZero.FAILS: "failure", OnZero.INFINITE: "infinity"}[node.on_zero]
+    if on_zero == "infinity" and left.kind.name == right.kind.name == "int":
+        raise CannotVectoriseError("division of integers whose types are not known")
     dividend, divisor = compiler.converted(left, FLOAT), compiler.converted(right, FLOAT)
     return compiler.node(
         FLOAT, lambda block: blocks.float_division(dividend.run(block), divisor.run(block), on_zero)
@@ -114,7 +111,7 @@ def _times(compiler: Compiler, node: Call, left: Node, right: Node) -> Node:
     if is_difference and left.kind == DATE:
         left, right = (_near(compiler, side, DATE_LIMITS) for side in (left, right))
         days = _integers(compiler, np.subtract, left, right, LONG_LIMITS, Kind("int", 64))
-        return compiler.scaled(days, DAY, TIME_LIMITS, INTERVAL) if "to_days" in node.template else days
+        return compiler.scaled(days, DAY, TIME_LIMITS, INTERVAL) if node.difference is Difference.INTERVAL else days
     is_time = left.kind.name == "timestamp" and left.kind.detail != "ns"
     is_zoned = "zoned" in str(left.kind.detail)
     if is_difference and is_time:

@@ -204,7 +204,7 @@ class Compiler:
 
     def _call(self, node: Call, may_project: bool) -> Node:
         name = node.function
-        if name not in _OPERATORS or not (name in _FUNCTIONS or node.template.startswith(("(", "to_days("))):
+        if name not in _OPERATORS or (node.syntax is not None and name not in _FUNCTIONS):
             # The host has functions that are called as operators are called here, and mean something else.
             raise CannotVectoriseError(f"function {name}")
         operands = [self._compile(operand, may_project) for operand in node.operands]

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.errors import RexError
-from sparkrex.ir.render import render
+from sparkrex.ir.render_duckdb import render
 from sparkrex.ir.scalar import ColumnAt, Expression, walk
 from sparkrex.physical.rows.leaves import Leaf, Ordering, StringTest, array_of
 from sparkrex.physical.rows.row_kinds import CannotVectoriseError

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sparkrex.aggregates.registry import find, is_of_segments
 from sparkrex.columns.values import floats_of, ints_of, kind_of, nulls_of, plain
 from sparkrex.errors import AnalysisError, ExecutionError
-from sparkrex.ir.render import render
+from sparkrex.ir.render_duckdb import render
 from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Target, aggregates, references
 from sparkrex.physical.row_values import row_values
 from sparkrex.physical.segments.decimals import Decimals, is_decimal

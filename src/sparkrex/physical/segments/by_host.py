@@ -16,8 +16,9 @@ from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import AnalysisError
-from sparkrex.ir.render import leaves, render
-from sparkrex.ir.scalar import Call, ColumnAt
+from sparkrex.ir.render import leaves
+from sparkrex.ir.render_duckdb import render
+from sparkrex.ir.scalar import Call, ColumnAt, Difference
 from sparkrex.physical.rows.blocks import Value
 
 if TYPE_CHECKING:
@@ -90,17 +91,16 @@ _TYPES = {"int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(), "date": 
 
 
 def _with_differences(expression: Expression, schema: pa.Schema) -> Expression:
-    """The expression with SQL for last minus first of a window that is a condition."""
+    """The expression with last minus first of a window that is a condition as the types of its columns have it."""
     if not isinstance(expression, Call):
         return expression
     inside = tuple(_with_differences(operand, schema) for operand in expression.operands)
     expression = replace(expression, operands=inside)
-    if not expression.template.startswith(("window(", "(EPOCH_US(")):
+    if expression.difference is not Difference.NUMBER:
         return expression
     types = [schema.field(operand.column).type for operand in inside if isinstance(operand, ColumnAt)]
     if all(pa.types.is_timestamp(type_) or pa.types.is_time(type_) for type_ in types):
-        # EPOCH_US knows nanoseconds without a zone only.
-        cast = "::TIMESTAMPTZ" if any(pa.types.is_timestamp(type_) and type_.tz is not None for type_ in types) else ""
-        return replace(expression, template=f"(EPOCH_US({{0}}{cast}) - EPOCH_US({{1}}{cast}))")
+        is_zoned = any(pa.types.is_timestamp(type_) and type_.tz is not None for type_ in types)
+        return replace(expression, function="zoned_microseconds_between" if is_zoned else "microseconds_between")
     is_whole = all(map(pa.types.is_integer, types))
-    return replace(expression, template="({0}::HUGEINT - {1}::HUGEINT)" if is_whole else "({0} - {1})")
+    return replace(expression, function="whole_difference" if is_whole else "subtract")

@@ -17,7 +17,7 @@ from sparkrex.aggregates.registry import find
 from sparkrex.columns.values import BOOL, FLOAT, Kind
 from sparkrex.errors import ExecutionError
 from sparkrex.ir.render import leaves
-from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, End, Expression, Target, walk
+from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Difference, End, Expression, Target, walk
 from sparkrex.physical.rows.blocks import Value, integer_arithmetic, limited
 from sparkrex.physical.rows.row_kinds import (
     DATE,
@@ -63,8 +63,6 @@ if TYPE_CHECKING:
     from sparkrex.source import Source
 
 _LONG = Kind("int", 64)
-_WINDOW_TEMPLATES = ("window(", "(EPOCH_US(", "(UNIX_MICROS(")
-"""How the planner, and analysis in the SQL of either host, write the difference of a window that is a condition."""
 _KEEP_THE_KIND = ("min", "max")
 
 
@@ -81,10 +79,10 @@ class SegmentCompiler(Compiler):
         return self.converted(node, FLOAT) if node.kind == FLOAT32 else node
 
     def _new(self, expression: Expression, may_project: bool) -> Node:
-        if isinstance(expression, Call) and expression.template.startswith(_WINDOW_TEMPLATES):
+        if isinstance(expression, Call) and expression.difference is Difference.NUMBER:
             if self._is_of_times(expression):
                 return self._microseconds(expression)
-            expression = replace(expression, template="({0} - {1})")
+            expression = replace(expression, difference=None)
         if not isinstance(expression, Aggregate):
             return super()._new(expression, may_project)
         return self._of_call(call_of(expression))

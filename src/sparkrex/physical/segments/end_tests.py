@@ -174,9 +174,9 @@ def _form_of(condition: Expression, own: frozenset[str]) -> Form | None:
         return Form(kernel.FIRST_ALONE, _COMPARISONS[function], threshold, column, None)
     if not isinstance(left, Call) or len(left.operands) != 2:
         return None
-    if left.function == "subtract" and left.template == "({0} - {1})":
+    if left.function == "subtract":
         return _difference(*left.operands, own, function, threshold)
-    if left.function == "divide" and left.template == "({0} / {1})":
+    if left.function == "divide" and left.on_zero is None:
         return _quotient(*left.operands, own, function, threshold)
     return None
 

@@ -10,7 +10,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from sparkrex.ir import segment_pattern as sp
-from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, End, Literal, Semantics, Target, aggregates, references
+from sparkrex.ir.scalar import (
+    Aggregate,
+    Call,
+    ColumnAt,
+    Difference,
+    End,
+    Literal,
+    Semantics,
+    Target,
+    aggregates,
+    references,
+)
 from sparkrex.planner.segments.lengths import merged
 from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Neither, Repeat
 from sparkrex.planner.segments.references import NOTHING, annotated, bound, variables_read, with_parts, without_rows
@@ -24,8 +35,6 @@ if TYPE_CHECKING:
     from sparkrex.planner.segments.logical import Logical
 
 ONE_ROW = sp.Window(None, None, 1)
-WINDOW_TEMPLATE = "window({0} - {1})"
-"""Of no host's SQL: last minus first as a number, times in microseconds."""
 
 
 def order_column(search: SegmentSearch) -> str | None:
@@ -85,12 +94,12 @@ def _as_conditions(window: Window, variable: str) -> list[Expression]:
         ColumnAt(Target(frozenset((variable,)), Semantics.FINAL, end), window.column or "")
         for end in (End.LAST, End.FIRST)
     )
-    length = Call("subtract", (last, first), WINDOW_TEMPLATE)
+    length = Call("subtract", (last, first), difference=Difference.NUMBER)
     tests: list[Expression] = []
     if window.low is not None:
-        tests.append(Call("ge", (length, Literal(window.low)), "({0} >= {1})"))
+        tests.append(Call("ge", (length, Literal(window.low))))
     if window.high is not None:
-        tests.append(Call("le", (length, Literal(window.high)), "({0} <= {1})"))
+        tests.append(Call("le", (length, Literal(window.high))))
     return tests
 
 
@@ -98,7 +107,7 @@ def conjunction(conditions: list[Expression]) -> Expression | None:
     """All of them together; None if there are none."""
     if len(conditions) < 2:
         return conditions[0] if conditions else None
-    return Call("and", tuple(conditions), "(" + " AND ".join(f"{{{i}}}" for i in range(len(conditions))) + ")")
+    return Call("and", tuple(conditions))
 
 
 def _settled(node: Logical, visible: frozenset[str]) -> Logical:

@@ -216,8 +216,8 @@ class Profiler:
         first, last = (
             ColumnAt(Target(frozenset({"S"}), Semantics.FINAL, end), "x") for end in (End.FIRST, End.LAST)
         )
-        fall = Call("subtract", (last, first), "({0} - {1})")
-        expression = Call("lt", (fall, Literal(threshold)), "({0} < {1})")
+        fall = Call("subtract", (last, first))
+        expression = Call("lt", (fall, Literal(threshold)))
         table = pa.table({"t": np.arange(_N_ROWS), "x": self.values})
         columns = Columns(table, self.series.offsets)
         host: Any = None  # nothing in it is asked of a host

@@ -1,0 +1,62 @@
+"""What only a host knows how to compute: syntax of the query's dialect, which sqlglot translates for the host.
+
+The tree stays as it was read, with stand-ins in the places of the operands. So a call can be shown as the user wrote
+it, sent to another process, and written in the SQL of any host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlglot import ErrorLevel, exp
+
+if TYPE_CHECKING:
+    from sqlglot.dialects.dialect import Dialect
+
+_OPERAND = "rex_operand_{}_0b1e7_"  # no literal of a query looks like this
+
+
+@dataclass(frozen=True, slots=True)
+class HostSyntax:
+    """A tree whose operands are stand-ins. Two are equal if they read the same.
+
+    `text` is the template in the query's dialect: `{0}`, `{1}`, ... are the operands, and a literal brace is doubled,
+    as `str.format` has it.
+    """
+
+    text: str
+    tree: exp.Expr = field(compare=False, repr=False)
+    n_operands: int
+    # Translating takes longer than everything else about a call, and the same one is rendered several times.
+    _templates: dict[str, str] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, tree: exp.Expr, dialect: Dialect, n_operands: int = 0) -> HostSyntax:
+        """The syntax of a tree that holds so many stand-ins."""
+        return cls(_template(tree.sql(dialect=dialect), n_operands), tree, n_operands)
+
+    def template(self, host: str) -> str:
+        """The template in a host's SQL; sqlglot's UnsupportedError if the host has nothing that means the same."""
+        if host not in self._templates:
+            translated = self.tree.sql(dialect=host, unsupported_level=ErrorLevel.RAISE)
+            self._templates[host] = _template(translated, self.n_operands)
+        return self._templates[host]
+
+    def is_unknown_function(self) -> bool:
+        """Whether it is a plain call of a function that sqlglot does not know."""
+        return isinstance(self.tree, exp.Anonymous)
+
+
+def stand_in(position: int, type_: exp.DataType | None) -> exp.Column:
+    """What takes the place of an operand, typed so that sqlglot translates what depends on types."""
+    column = exp.column(_OPERAND.format(position))
+    column.type = type_
+    return column
+
+
+def _template(text: str, n_operands: int) -> str:
+    text = text.replace("{", "{{").replace("}", "}}")
+    for position in range(n_operands):
+        text = text.replace(_OPERAND.format(position), f"{{{position}}}")
+    return text

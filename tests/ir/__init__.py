@@ -1,0 +1,1 @@
+"""The algebra: expressions and how they are written."""
