@@ -76,9 +76,14 @@ _NOT_THE_USERS = ("sparkrex", "pyspark", "py4j", "IPython", "ipykernel", "contex
 
 
 class RexError(Exception):
-    """Base of all errors: code, message, place, notes and hint."""
+    """Base of all errors: code, message, place, notes and hint.
+
+    An error is a value until it is shown: whoever knows more about it on its way up sets a field, and `str` makes the
+    text. `partition` are the keys of the partition that it is about, by the names that the user knows.
+    """
 
     kind: ClassVar[str] = "error"
+    partition: tuple[tuple[str, Any], ...] = ()
 
     def __init__(
         self, code: str, message: str, source: Source | None, span: Span | None, *,
@@ -95,13 +100,16 @@ class RexError(Exception):
         self.notes = tuple(notes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.code, self.message, self.source, self.span, self.hint, self.notes)
+        fields = (self.code, self.message, self.source, self.span, self.hint, self.notes, self.partition)
+        return _restore, (type(self), *fields)
 
     def __str__(self) -> str:
         parts = [f"{self.kind}[{self.code}]: {self.message}"]
         if self.source is not None and self.span is not None:
             parts.append(self.source.excerpt(self.span))
         parts += [f"note: {note}" for note in self.notes]
+        if self.partition:
+            parts.append(f"note: in partition {', '.join(f'{name} = {key!r}' for name, key in self.partition)}")
         if self.hint:
             parts.append(f"hint: {self.hint}")
         return "\n".join(parts)
@@ -146,7 +154,7 @@ class ExecutionError(RexError):
     """The query met data that it cannot be applied to.
 
     `row` is the position of the row in question in the ordered input, while the search that failed is still known; who
-    has the partition keys turns it into a note.
+    has the partition keys finds the `partition` by it.
     """
 
     row: int | None = None
@@ -164,9 +172,11 @@ class InternalError(RexError):
 
 def _restore(
     kind: type[RexError], code: str, message: str, source: Source | None, span: Span | None, hint: str | None,
-    notes: tuple[str, ...],
+    notes: tuple[str, ...], partition: tuple[tuple[str, Any], ...],
 ) -> RexError:
-    return kind(code, message, source, span, hint=hint, notes=notes)
+    error = kind(code, message, source, span, hint=hint, notes=notes)
+    error.partition = partition
+    return error
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

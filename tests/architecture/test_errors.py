@@ -31,9 +31,11 @@ def test_the_classes_are_those_of_the_public_list() -> None:
 def test_every_class_survives_pickling(kind: type[RexError]) -> None:
     source = Source("SELECT *\nFROM t")
     error = kind("REX201", "no column x", source, Span(9, 13), hint="did you mean y?", notes=("partition a",))
+    error.partition = (("key", "a"), ("day", None))
+    assert "note: in partition key = 'a', day = None\n" in str(error)
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is kind
-    for name in ("code", "message", "source", "span", "hint", "notes", "args", "position"):
+    for name in ("code", "message", "source", "span", "hint", "notes", "partition", "args", "position"):
         assert getattr(copy, name) == getattr(error, name), name
     assert str(copy) == str(error)
 

@@ -354,6 +354,10 @@ def test_ties_are_an_error_with_place_and_key(stream: DataFrame) -> None:
         assert "in partition k = 'k3'" in str(caught.value)
         assert "^^^^" in str(caught.value)
         assert "Traceback" not in str(caught.value).split("REX409")[1]
+    # A key that reads like the name of a column that only we know.
+    odd = twice.withColumn("k", _expr("concat('k0 = ', k)"))
+    with pytest.raises(PySparkException, match=r"in partition k = 'k0 = k3'"):
+        rex.events(query, odd, **OPTIONS).collect()
     # An event that the query does not name may have no time.
     untimed = stream.withColumn("ts", _expr("CASE WHEN kind <> 'X' THEN ts END"))
     assert rex.events(query, untimed, **OPTIONS).count() > 0

@@ -34,9 +34,7 @@ NO_COLUMNS = "rex_none"
 
 def name_partition(error: ExecutionError, names: list[str], keys: list[pa.ChunkedArray], input_row: int) -> None:
     """Say in which partition a search failed."""
-    values = [f"{name} = {key[input_row].as_py()!r}" for name, key in zip(names, keys, strict=True)]
-    if values:
-        error.notes = (*error.notes, f"in partition {', '.join(values)}")
+    error.partition = tuple((name, key[input_row].as_py()) for name, key in zip(names, keys, strict=True))
     error.row = None
 
 

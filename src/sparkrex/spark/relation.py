@@ -33,7 +33,7 @@ from sparkrex.spark.lower import Lowered, lower
 from sparkrex.spark.lower_events import lower_events, tested_projections, unheld_projections
 from sparkrex.spark.lower_segments import cut_by_spark, lower_search
 from sparkrex.spark.shipping import shipped_task
-from sparkrex.spark.shuffle import Shuffled, check_carried, shuffle, written_name
+from sparkrex.spark.shuffle import Shuffled, check_carried, shuffle
 from sparkrex.spark.streams import refuse_stream
 from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import WorkerTask, open_evaluator
@@ -197,10 +197,6 @@ def _match_events(
     evaluator = open_evaluator(query, settings)
     try:
         check_events(query, arrow_schema(shuffled.frame.schema, host).empty_table(), evaluator, settings)
-    except UnsupportedError as error:
-        for name in lowered.projections:
-            error.message = error.message.replace(f"{name}[", f"{written_name(lowered, name)}[")
-        raise
     finally:
         evaluator.host.close()
     names = tuple(zip(lowered.keys, (key.name for key in written.partition_by), strict=True))

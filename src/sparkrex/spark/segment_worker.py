@@ -6,7 +6,6 @@ sorted on disk and searched in batches of whole series; one series must fit into
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,17 +51,10 @@ class SegmentTask(WorkerTask):
             try:
                 yield run_relation(self.plan, table, evaluator, self.settings)
             except RexError as error:
-                error.notes = tuple(self._with_keys(note, table, offsets) for note in error.notes)
+                if [name for name, _ in error.partition] == [SERIES]:
+                    row = int(offsets[error.partition[0][1]])
+                    error.partition = tuple((name, table.column(name)[row].as_py()) for name, _ in self.key_names)
                 raise
-
-    def _with_keys(self, note: str, table: pa.Table, offsets: NDArray[np.int64]) -> str:
-        """The note with the keys of a series in the place of its number."""
-
-        def keys(found: re.Match[str]) -> str:
-            row = int(offsets[int(found[1])])
-            return ", ".join(f"{name} = {table.column(name)[row].as_py()!r}" for name, _ in self.key_names)
-
-        return re.sub(rf"{SERIES} = (\d+)", keys, note)
 
     def _whole_series(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[pa.Table, NDArray[np.int64]]]:
         """Rows up to the end of a series, with the offsets of all series among them."""

@@ -60,8 +60,8 @@ class WorkerTask:
         try:
             yield from self._run(batches)
         except RexError as error:
-            for column, name in self.key_names:
-                error.notes = tuple(note.replace(f"{column} = ", f"{name} = ") for note in error.notes)
+            names = dict(self.key_names)
+            error.partition = tuple((names.get(column, column), key) for column, key in error.partition)
             if isinstance(error, InternalError):
                 raise  # with the frames, which the report needs
             # The frames below are ours, not the user's: the message is what matters.

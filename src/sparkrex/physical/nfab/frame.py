@@ -57,8 +57,8 @@ class FeedArrays:
         except CannotCompileError as error:
             listed = ", ".join(sorted(FUNCTIONS))
             raise UnsupportedError(
-                "REX301", f"WHERE cannot test this over several events: {error}", query.source,
-                error.span or query.span,
+                "REX301", f"WHERE cannot test this over several events: {error.said_of(query.source)}",
+                query.source, error.span or query.span,
                 hint="functions may read one event; between events there are arithmetic, comparison and the aggregates "
                 f"{listed}; RETURN may compute anything, to be filtered outside",
             ) from error

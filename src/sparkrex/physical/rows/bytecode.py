@@ -14,16 +14,29 @@ from sparkrex.physical.rows.records import Records
 
 if TYPE_CHECKING:
     from sparkrex.ir.scalar import Expression
-    from sparkrex.source import Span
+    from sparkrex.source import Source, Span
 
 UNTYPED = Kind("null")
 """The kind of a NULL that nobody gave one."""
 
 
 class CannotCompileError(Exception):
-    """The condition is outside the engine's language; says why, and where if a part of it is to blame."""
+    """The condition is outside the engine's language; says why, and where if a part of it is to blame.
+
+    `subject` is what the reason is said of, if it does not say that itself.
+    """
 
     span: Span | None = None
+
+    def __init__(self, reason: str, subject: Expression | None = None) -> None:
+        super().__init__(reason if subject is None else f"{subject} {reason}")
+        self.reason = reason
+        self.subject = subject
+
+    def said_of(self, source: Source) -> str:
+        """The reason, with the subject as it stands in the query: on Spark it is a column that the user never named."""
+        span = None if self.subject is None else self.subject.span
+        return str(self) if span is None else f"{' '.join(source.text[span.start : span.end].split())} {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

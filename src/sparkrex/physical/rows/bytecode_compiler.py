@@ -95,7 +95,7 @@ class Compiler:
             case Call():
                 return self._call(node, is_guarded)
             case _:
-                raise CannotCompileError(f"{node} has a type that only the interpreter knows")
+                raise CannotCompileError("has a type that only the interpreter knows", node)
 
     def _literal(self, value: object) -> Operand:
         match value:
