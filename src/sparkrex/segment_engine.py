@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from sparkrex.analyze.segment_forms import check_parts
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.ir.scalar import Aggregate, ColumnAt, walk
@@ -249,6 +250,7 @@ def rewrite_search(search: SegmentSearch, table: pa.Table) -> Rewritten:
     written, (search, steps) = search, rewrite_plain(search, _units(table.schema))
     if search.is_plain:
         return Rewritten(written, (), None)
+    check_parts(search.pattern, search.source)
     pruning = order_column(search)
     if pruning is not None:
         values = table.column(pruning)

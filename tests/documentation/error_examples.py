@@ -109,7 +109,8 @@ EXAMPLES = (
         "The pattern is nested more deeply, or unfolds to more instructions, than the engine takes. "
         "PERMUTE of n parts and `{n}` of a large group are what makes patterns large. PERMUTE of plain variables is "
         "compiled by sets and may have 14 of them; with quantifiers or alternatives inside, every order is "
-        "written out: 8 such parts have 40,320 orders.",
+        "written out: 8 such parts have 40,320 orders. In a segment query one And, or one concatenation, may have 300 "
+        "parts.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   PATTERN (((A{1000}){1000}){1000}))""",

@@ -22,6 +22,7 @@ from sparkrex.physical.segments.conditions import SegmentConditions
 from sparkrex.physical.segments.series import Column, Series
 from sparkrex.planner.segments.cardinality import Cardinalities, expected_distinct
 from sparkrex.planner.segments.cost import CostModel
+from sparkrex.planner.segments.joint_selectivity import JointSelectivity
 from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Logical, Neither, Repeat
 from sparkrex.planner.segments.make_logical import make_logical
 from sparkrex.planner.segments.optimizer import NoPlanError, optimize
@@ -489,14 +490,14 @@ def test_conditions_on_one_segment_are_looked_at_together() -> None:
     leaves = {UP: Sampled(0.05, 5.0, steep), FALL: Sampled(0.1, 5.0, fall[:1000])}
     assert UP.windows == FALL.windows
     statistics = Statistics(1, 100, {}, leaves)
-    assert statistics.selectivity_of_all([UP, FALL]) == pytest.approx(0.05, rel=0.25)
+    assert JointSelectivity(statistics).of([UP, FALL]) == pytest.approx(0.05, rel=0.25)
     # Nothing seen of what is rare says little; nothing seen of what should be frequent says much.
     rare = {leaf: replace(one, holds=np.zeros(4000, np.bool_)) for leaf, one in leaves.items()}
-    assert Statistics(1, 100, {}, rare).selectivity_of_all([UP, FALL]) < 0.001
+    assert JointSelectivity(Statistics(1, 100, {}, rare)).of([UP, FALL]) < 0.001
     rarer = {leaf: replace(one, selectivity=0.001) for leaf, one in rare.items()}
-    assert Statistics(1, 100, {}, rarer).selectivity_of_all([UP, FALL]) == pytest.approx(1e-6, rel=0.01)
+    assert JointSelectivity(Statistics(1, 100, {}, rarer)).of([UP, FALL]) == pytest.approx(1e-6, rel=0.01)
     unknown = {leaf: replace(one, holds=None) for leaf, one in leaves.items()}
-    assert Statistics(1, 100, {}, unknown).selectivity_of_all([UP, FALL]) == pytest.approx(0.005)
+    assert JointSelectivity(Statistics(1, 100, {}, unknown)).of([UP, FALL]) == pytest.approx(0.005)
 
 
 def test_nothing_to_sample() -> None:

@@ -29,6 +29,8 @@ MOST_CHOICES = 1_000
 """How many alternatives one chain may unfold to."""
 MOST_NODES = 20_000
 """How large an unfolded pattern may be."""
+MOST_PARTS = 300
+"""How many parts one And or one chain may have: plans are as deep, and Python's stack holds no more by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,29 @@ def segment_form(pattern: RowPattern, is_segment: Callable[[str], bool], source:
             "REX103", "this pattern matches no rows, and no empty segment is returned", source, pattern.span
         )
     return found
+
+
+def check_parts(pattern: SegmentPattern, source: Source) -> None:
+    """Refuse an And or a chain of more than `MOST_PARTS` parts; one in parentheses is part of the one around it."""
+    for node in walk(pattern):
+        if isinstance(node, sp.And | sp.Concatenation):
+            n_parts = _flat_parts(node)
+            if n_parts > MOST_PARTS:
+                kind, hint = (
+                    ("an And", "write conditions on the same segment into one variable, joined by AND")
+                    if isinstance(node, sp.And) else ("a chain", "repeat a variable by {n}, or search for a part of it")
+                )
+                raise ParseError(
+                    "REX106", f"the pattern is too large: {kind} of {n_parts:,} parts; there may be {MOST_PARTS}",
+                    source, node.span or node.items[0].span, hint=hint,
+                )
+
+
+def _flat_parts(node: sp.And | sp.Concatenation) -> int:
+    return sum(
+        _flat_parts(item) if isinstance(item, sp.And | sp.Concatenation) and type(item) is type(node) else 1
+        for item in node.items
+    )
 
 
 def walk(pattern: SegmentPattern) -> Iterator[SegmentPattern]:

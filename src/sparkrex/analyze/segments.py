@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sparkrex.analyze.lateral import written_out
 from sparkrex.analyze.segment_aggregates import segment_aggregates
 from sparkrex.analyze.segment_expressions import SegmentConverter, with_targets
-from sparkrex.analyze.segment_forms import segment_form
+from sparkrex.analyze.segment_forms import check_parts, segment_form
 from sparkrex.analyze.segment_references import (
     Reference,
     check_no_circle,
@@ -56,6 +56,8 @@ def analyze_segments(
     _check_clauses(clause, scope, is_plain)
     segments = {item.variable.text for item in clause.definitions if item.is_segment}
     pattern = segment_form(clause.pattern, segments.__contains__, scope.source)
+    if not is_plain:  # of a plain query the rewritten pattern counts, if it becomes one in segments
+        check_parts(pattern, scope.source)
     order_by = order_keys(clause, scope)
     converter = partial(
         SegmentConverter, scope, is_plain=is_plain, is_segment=segments.__contains__,

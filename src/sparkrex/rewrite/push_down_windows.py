@@ -65,9 +65,10 @@ def _pushed_into_chain(node: Concat, columns: set[str | None]) -> Logical:
     for column in columns:
         whole = window_lengths(node.windows, column)
         of_parts = [lengths(part, column) for part in node.parts]
+        n_shared, is_gapless = sum(node.shares), all(node.shares)
         for place in range(len(of_parts)):
             others = of_parts[:place] + of_parts[place + 1 :]
-            piece = _piece(whole, total(others, (), column), sum(node.shares), column, all(node.shares))
+            piece = _piece(whole, total(others, (), column), n_shared, column, is_gapless)
             narrower.setdefault(place, []).extend(as_windows(piece, column))
     inside = tuple(with_windows(part, *narrower[place]) for place, part in enumerate(node.parts))
     changed = iter(inside)

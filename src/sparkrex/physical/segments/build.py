@@ -58,7 +58,9 @@ class Builder:
             condition = self.conditions.of(logical, uses_index=plan.op is Op.INDEX) if is_tested else None
             gives = tuple(variable for variable in logical.variables if variable in logical.gives)
             return Generator(name, self.series, logical.windows, condition, gives, self.limit)
-        children = tuple(self.build(child) for child in plan.children)
+        children: tuple[Operator, ...] = ()
+        for child in plan.children:  # a comprehension would have a frame of its own, and plans may be deep
+            children += (self.build(child),)
         common = (name, self.series, logical.windows)
         if plan.op is Op.FILTER:
             assert isinstance(logical, Both)

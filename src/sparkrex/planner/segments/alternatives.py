@@ -7,8 +7,8 @@ a probe, or a filter, hands segments from one side to the other.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from sparkrex.planner.segments.condition_cost import can_index, must_index
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 EXACT_CONCAT = 7
 EXACT_AND = 6
 """Parts of one Concat or And up to which every split is tried: n^3 and 3^n of them."""
+_LONG_CONCAT, _VERY_LONG_CONCAT = 24, 64
+_EXACT_IN_VERY_LONG = 4
 _FEW_OPTIONS = 16
 
 
@@ -44,6 +46,8 @@ class Alternatives:
         self._parts: dict[tuple[int, tuple[int, ...]], Logical] = {}
         self._origin: dict[int, tuple[Logical, tuple[int, ...]]] = {}
         self._known: dict[int, tuple[Logical, list[Alternative]]] = {}
+        self._contained: dict[int, tuple[Logical, tuple[Logical, ...]]] = {}
+        self._shortest: dict[tuple[int, str | None], float] = {}
 
     def of(self, node: Logical) -> list[Alternative]:
         """All alternatives that references allow. None if there is no way to answer the node."""
@@ -85,12 +89,16 @@ class Alternatives:
 
     def contained(self, node: Logical) -> tuple[Logical, ...]:
         """X, or X, Y and so on, where the node says no more than that a segment contains them, or does not."""
-        found = containment_of(node)
-        return () if found is None else tuple(self.taken(found.chain, range(*piece)) for piece in found.pieces)
+        if id(node) not in self._contained:
+            found = containment_of(node)
+            pieces = () if found is None else tuple(self.taken(found.chain, range(*piece)) for piece in found.pieces)
+            self._contained[id(node)] = (node, pieces)
+        return self._contained[id(node)][1]
 
     def _concat(self, node: Concat) -> Iterator[Alternative]:
         n = len(node.parts)
-        for cut in _cuts(n):
+        exact = self.exact_concat(node)
+        for cut in _cuts(n, exact):
             left, right = self.taken(node, range(cut)), self.taken(node, range(cut, n))
             logical = _of_parts(node, (left, right), (node.shares[cut - 1],))
             order = evaluation_order((left,), (right,))
@@ -98,7 +106,7 @@ class Alternatives:
                 yield Alternative(op, logical, (left, right))
         for place in range(1, n - 1):
             between = node.parts[place]
-            if n <= EXACT_CONCAT and is_wildcard(between):
+            if n <= exact and is_wildcard(between):
                 left, right = self.taken(node, range(place)), self.taken(node, range(place + 1, n))
                 if evaluation_order((left,), (right,)) is Order.ANY:
                     logical = _of_parts(node, (left, between, right), node.shares[place - 1 : place + 1])
@@ -108,7 +116,7 @@ class Alternatives:
         n = len(node.parts)
         splits: list[tuple[tuple[int, ...], tuple[int, ...]]]
         if n > EXACT_AND:
-            splits = [(tuple(k for k in range(n) if k != last), (last,)) for last in reversed(range(n))]
+            splits = [(tuple([k for k in range(n) if k != last]), (last,)) for last in _last_parts(node.parts)]
         else:
             # Either side may be probed, so each pair of sets is looked at once: part 0 is on the left.
             splits = []
@@ -134,6 +142,12 @@ class Alternatives:
         for op in _allowed(order, Op.SORT_MERGE_AND, Op.RIGHT_PROBE_AND, Op.LEFT_PROBE_AND):
             yield Alternative(op, logical, (left, right))
 
+    def exact_concat(self, node: Concat) -> int:
+        """Up to how many of its parts every split of a chain is tried: fewer where there are very many such pieces."""
+        whole = self._origin[id(node)][0] if id(node) in self._origin else node
+        assert isinstance(whole, Concat)
+        return EXACT_CONCAT if len(whole.parts) <= _VERY_LONG_CONCAT else _EXACT_IN_VERY_LONG
+
     def n_parts(self, node: Logical) -> int:
         """How many parts of a split node this one stands for."""
         return len(self._origin[id(node)][1]) if id(node) in self._origin else 1
@@ -150,9 +164,42 @@ class Alternatives:
         wanted = tuple(inside[place] for place in wanted)
         key = (id(whole), wanted)
         if key not in self._parts:
-            self._parts[key] = _some_parts(whole, wanted)
+            self._parts[key] = self._some_parts(whole, wanted)
             self._origin[id(self._parts[key])] = (whole, wanted)
         return self._parts[key]
+
+    def _some_parts(self, node: Concat | Both | Either, places: tuple[int, ...]) -> Concat | Both | Either:
+        chosen = tuple([node.parts[place] for place in places])
+        inside = set(places)
+        others = [part for place, part in enumerate(node.parts) if place not in inside]
+        bound = frozenset().union(*[part.gives for part in chosen])
+        asked = node.gives.union(*[part.needs for part in others])
+        gives = bound & asked
+        needs = frozenset().union(*[part.needs for part in chosen]) - bound
+        if not isinstance(node, Concat):
+            return replace(node, parts=chosen, gives=gives, needs=needs)
+        shares = node.shares[places[0] : places[-1]]
+        n_shared = sum(node.shares) - sum(shares)
+        left_over = [self._left_over(others, n_shared, window) for window in node.windows if window.high is not None]
+        return replace(node, parts=chosen, shares=shares, windows=tuple(left_over), gives=gives, needs=needs)
+
+    def _left_over(self, others: list[Logical], n_shared: int, window: Window) -> Window:
+        """What a chain's window leaves for some of its parts: no more than the others, at their shortest, leave.
+
+        `n_shared` rows are shared with the others or among them. Of a lower bound nothing remains.
+        """
+        assert window.high is not None
+        taken = sum([self._least(part, window.column) for part in others])
+        if window.column is None:
+            return replace(window, low=None, high=window.high + n_shared - taken)
+        return replace(window, low=None, high=raised(window.high) - lowered(taken) if taken else window.high)
+
+    def _least(self, part: Logical, column: str | None) -> float:
+        """How long segments of a part of the query are at least. Parts outlive the query's alternatives."""
+        key = (id(part), column)
+        if key not in self._shortest:
+            self._shortest[key] = lengths(part, column).low
+        return self._shortest[key]
 
 
 def _allowed(order: Order, merge: Op, right_probe: Op, left_probe: Op) -> tuple[Op, ...]:
@@ -167,11 +214,34 @@ def _allowed(order: Order, merge: Op, right_probe: Op, left_probe: Op) -> tuple[
             return ()
 
 
-def _cuts(n_parts: int) -> list[int]:
-    """Where a Concat is split: anywhere, or, if that would be too many plans, near the middle and at the ends."""
-    if n_parts <= EXACT_CONCAT:
+def _cuts(n_parts: int, exact: int) -> list[int]:
+    """Where a Concat is split: anywhere, or, if that would be too many plans, near the middle and at the ends.
+
+    In a long chain one cut near the middle must do: two are 2^k stretches after k of them.
+    """
+    if n_parts <= exact:
         return list(range(1, n_parts))
-    return sorted({1, n_parts // 2, n_parts // 2 + 1, n_parts - 1})
+    half = n_parts // 2
+    is_long = n_parts > _LONG_CONCAT or exact < EXACT_CONCAT
+    return sorted({1, half, n_parts - 1} if is_long else {1, half, half + 1, n_parts - 1})
+
+
+def _last_parts(parts: tuple[Logical, ...]) -> list[int]:
+    """Which part of a large And may be split off: for every order of evaluation the last one that has it.
+
+    Every part would be n^2 splits for the whole And, and those of the same order differ only in which part it is.
+    """
+    if not any(part.needs for part in parts):
+        return [len(parts) - 1]
+    giving = Counter(name for part in parts for name in part.gives)
+    needing = Counter(name for part in parts for name in part.needs)
+    found: dict[tuple[bool, bool], int] = {}
+    for place in reversed(range(len(parts))):
+        part = parts[place]
+        waits = any(giving[name] > (name in part.gives) for name in part.needs)
+        is_awaited = any(needing[name] > (name in part.needs) for name in part.gives)
+        found.setdefault((waits, is_awaited), place)
+    return list(found.values())
 
 
 def _of_parts(
@@ -181,31 +251,3 @@ def _of_parts(
     if len(parts) == len(node.parts):
         return node
     return replace(node, parts=parts, shares=shares) if isinstance(node, Concat) else replace(node, parts=parts)
-
-
-def _some_parts(node: Concat | Both | Either, places: tuple[int, ...]) -> Concat | Both | Either:
-    chosen = tuple(node.parts[place] for place in places)
-    others = tuple(part for place, part in enumerate(node.parts) if place not in places)
-    bound = frozenset().union(*(part.gives for part in chosen))
-    asked = node.gives.union(*(part.needs for part in others))
-    gives = bound & asked
-    needs = frozenset().union(*(part.needs for part in chosen)) - bound
-    if not isinstance(node, Concat):
-        return replace(node, parts=chosen, gives=gives, needs=needs)
-    shares = node.shares[places[0] : places[-1]]
-    n_shared = sum(node.shares) - sum(shares)
-    windows = tuple(window for window in map(partial(_left_over, others, n_shared), node.windows) if window is not None)
-    return replace(node, parts=chosen, shares=shares, windows=windows, gives=gives, needs=needs)
-
-
-def _left_over(others: tuple[Logical, ...], n_shared: int, window: Window) -> Window | None:
-    """What a chain's window leaves for some of its parts: no more than the others, at their shortest, leave.
-
-    `n_shared` rows are shared with the others or among them. Of a lower bound nothing remains.
-    """
-    if window.high is None:
-        return None
-    taken = sum(lengths(part, window.column).low for part in others)
-    if window.column is None:
-        return replace(window, low=None, high=window.high + n_shared - taken)
-    return replace(window, low=None, high=raised(window.high) - lowered(taken) if taken else window.high)

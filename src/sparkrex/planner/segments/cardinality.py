@@ -14,6 +14,7 @@ from __future__ import annotations
 from math import expm1, log1p
 from typing import TYPE_CHECKING
 
+from sparkrex.planner.segments.joint_selectivity import JointSelectivity
 from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Logical, Neither, Repeat
 from sparkrex.planner.segments.windows_selectivity import (
     Lengths,
@@ -60,7 +61,7 @@ class Cardinalities:
         self.n_rows = statistics.n_rows
         self._lengths: dict[int, tuple[Logical, Lengths]] = {}
         self._found: dict[tuple[int, Ranges], float] = {}
-        self._selectivity: dict[frozenset[int], float] = {}
+        self._joint = JointSelectivity(statistics)
 
     def whole(self) -> Ranges:
         """The search space of the root: a whole series."""
@@ -131,14 +132,14 @@ class Cardinalities:
                 return room * sample.share(self._in_space(node, ranges), self.n_rows)
         match node:
             case Leaf():
-                return room * self._selectivity_of([node])
+                return room * self._joint.of([node])
             case Concat():
                 pairs = self._concatenations(node, ranges)
                 return pairs if node.gives else expected_distinct(pairs, room)
             case Both():
                 parts = _flat(node)
                 leaves = [part for part in parts if isinstance(part, Leaf)]
-                room *= self._selectivity_of(leaves)
+                room *= self._joint.of(leaves)
                 for part in parts:
                     if isinstance(part, Leaf):
                         continue
@@ -167,12 +168,6 @@ class Cardinalities:
         if ranges.is_one_segment:
             return meet(self.lengths(node), ranges.known or Lengths(1, self.n_rows))
         return meet(self.lengths(node), Lengths(1, int(max(ranges.starts, ranges.ends))))
-
-    def _selectivity_of(self, leaves: list[Leaf]) -> float:
-        key = frozenset(map(id, leaves))
-        if key not in self._selectivity:
-            self._selectivity[key] = self.statistics.selectivity_of_all(leaves)
-        return self._selectivity[key]
 
     def _concatenations(self, node: Concat, ranges: Ranges) -> float:
         """Part by part from the end that is fixed, every time Table 1's C_l C_r / l_se Sel_{w|w_l,w_r}."""

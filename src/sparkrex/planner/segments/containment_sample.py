@@ -21,6 +21,7 @@ from sparkrex.physical.segments.contract import Spaces
 from sparkrex.planner.segments.alternatives import Alternatives
 from sparkrex.planner.segments.condition_cost import condition_cost
 from sparkrex.planner.segments.contains import containment_of
+from sparkrex.planner.segments.joint_selectivity import as_bits
 from sparkrex.planner.segments.logical import Both, Leaf, Logical, Neither, parts
 from sparkrex.planner.segments.optimizer import NoPlanError
 from sparkrex.planner.segments.rule_planners import probing_plan
@@ -53,9 +54,22 @@ _LENGTHS = 256
 """Lengths at which a share is added up."""
 _BESIDE = 48
 """Segments from each row on which other conditions are tested."""
+_MOST_BESIDE = 8
+"""Other conditions that are tested, those that hold least often: each of n with each containment would be n^2."""
 _PRIOR = 2.0
 """Hits for which conditions of the same And count as independent."""
 _LIMIT = 1 << 24
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What a sample was asked before: planning asks the same of many sets of leaves. Leaves are kept with their ids."""
+
+    shares: dict[tuple[Lengths, int], float] = field(default_factory=dict)
+    leaves: dict[int, tuple[Leaf, int | None]] = field(default_factory=dict)
+    sets: dict[frozenset[int], int | None] = field(default_factory=dict)
+    inside: dict[Lengths, tuple[int, int]] = field(default_factory=dict)
+
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,9 +86,17 @@ class ContainmentSample:
     beside_place: Rows
     beside_rows: Rows
     beside: Mapping[Leaf, NDArray[np.bool_]] = field(default_factory=dict)
+    _memory: _Memory = field(default_factory=_Memory, init=False, repr=False)
 
     def share(self, lengths: Lengths, n_rows: int) -> float:
         """Which part of all segments of these lengths matches."""
+        key = (lengths, n_rows)
+        known = self._memory.shares.get(key)
+        if known is None:
+            known = self._memory.shares[key] = self._new_share(lengths, n_rows)
+        return known
+
+    def _new_share(self, lengths: Lengths, n_rows: int) -> float:
         if lengths.low > lengths.high:
             return 0.0
         step = max(1, (lengths.high - lengths.low + 1) // _LENGTHS)
@@ -98,13 +120,40 @@ class ContainmentSample:
     def share_beside(self, leaves: Sequence[Leaf], lengths: Lengths, n_rows: int) -> float:
         """The same of the segments that other conditions of an And leave."""
         alone = self.share(lengths, n_rows)
-        known = [self.beside[leaf] for leaf in leaves if leaf in self.beside]
-        if not known:
+        together = self._together(leaves)
+        if together is None:
             return alone
-        left = np.logical_and.reduce(known) & (self.beside_rows >= lengths.low) & (self.beside_rows <= lengths.high)
-        contains = self.beside_rows >= self.shortest[self.beside_place]
-        hits = int(np.count_nonzero(left & (contains != self.is_negated)))
-        return (hits + _PRIOR * alone) / (int(np.count_nonzero(left)) + _PRIOR)
+        left, hits = self._inside(lengths)
+        return ((together & hits).bit_count() + _PRIOR * alone) / ((together & left).bit_count() + _PRIOR)
+
+    def _together(self, leaves: Sequence[Leaf]) -> int | None:
+        """The segments on which all those of the leaves hold that were tested; None if none was."""
+        key = frozenset(map(id, leaves))
+        sets = self._memory.sets
+        if key not in sets:
+            found: int | None = None
+            for leaf in leaves:
+                holds = self._holds(leaf)
+                found = holds if found is None else found if holds is None else found & holds
+            sets[key] = found
+        return sets[key]
+
+    def _holds(self, leaf: Leaf) -> int | None:
+        known = self._memory.leaves.get(id(leaf))
+        if known is None:
+            holds = self.beside.get(leaf)
+            known = self._memory.leaves[id(leaf)] = (leaf, None if holds is None else as_bits(holds))
+        return known[1]
+
+    def _inside(self, lengths: Lengths) -> tuple[int, int]:
+        """The segments of these lengths, and those of them that match."""
+        known = self._memory.inside.get(lengths)
+        if known is None:
+            left = (self.beside_rows >= lengths.low) & (self.beside_rows <= lengths.high)
+            contains = self.beside_rows >= self.shortest[self.beside_place]
+            known = as_bits(left), as_bits(left & (contains != self.is_negated))
+            self._memory.inside[lengths] = known
+        return known
 
 
 def with_containments(
@@ -172,9 +221,11 @@ class _Sampler:
         if furthest < longest:
             return sample  # what is further away is not known together with others
         start = rows[place] if found.trail is not None else rows[place] - length + 1
+        cheap = [leaf for leaf in beside if self._cost(leaf, longest) * len(start) < 1e6]
+        if len(cheap) > _MOST_BESIDE:
+            cheap = sorted(cheap, key=self.statistics.selectivity)[:_MOST_BESIDE]
         holds = {
-            leaf: self.conditions.of(leaf, uses_index=False).holds(start, start + length - 1, {}) for leaf in beside
-            if self._cost(leaf, longest) * len(start) < 1e6
+            leaf: self.conditions.of(leaf, uses_index=False).holds(start, start + length - 1, {}) for leaf in cheap
         }
         return replace(sample, beside=holds)
 

@@ -34,6 +34,8 @@ _TEST = 3.0
 """Nanoseconds of comparing the values at both ends of a given segment."""
 _ROUNDS = 4
 """How often, about, the child of a Kleene is called for iterations from given starts."""
+_ROUNDING = 1e-9
+"""By how much sums of the same costs in another order may differ."""
 
 
 class Step(NamedTuple):
@@ -86,15 +88,27 @@ class CostModel:
         """The estimates of a whole plan."""
         return self._estimate(plan, self.cards.whole(), self.statistics.n_series)
 
+    def is_dearer(self, plan: Physical, cost: float) -> bool:
+        """Whether a plan costs more, for certain: it is looked at only as far as it takes to say so."""
+        most = cost * (1 + _ROUNDING)
+        total = 0.0
+        pending = [(plan, self.cards.whole(), self.statistics.n_series)]
+        while pending and total <= most:
+            one, ranges, spaces = pending.pop()
+            once, each, asked = self.step(one.op, one.logical, tuple([child.logical for child in one.children]), ranges)
+            total += once + spaces * each
+            for child, (space, times) in zip(one.children, asked, strict=True):
+                pending.append((child, space, spaces * times))
+        return total > most
+
     def _estimate(self, plan: Physical, ranges: Ranges, spaces: float) -> Estimate:
         step = self.step(plan.op, plan.logical, tuple(child.logical for child in plan.children), ranges)
-        children = tuple(
-            self._estimate(child, asked, spaces * times)
-            for child, (asked, times) in zip(plan.children, step.asked, strict=True)
-        )
+        children = []
+        for child, (asked, times) in zip(plan.children, step.asked, strict=True):
+            children.append(self._estimate(child, asked, spaces * times))  # one frame a level: plans may be deep
         own = step.once + spaces * step.each
         found = spaces * self.cards.found(plan.logical, ranges)
-        return Estimate(spaces, found, own, own + sum(child.total for child in children), children)
+        return Estimate(spaces, found, own, own + sum(child.total for child in children), tuple(children))
 
     def step(
         self, op: Op, logical: Logical, children: tuple[Logical, ...], ranges: Ranges, node: Logical | None = None
@@ -263,6 +277,10 @@ class CostModel:
     def _with_bindings(self, step: Step, logical: Logical, found: float) -> Step:
         """Segments that carry bindings must be put in order."""
         return step._replace(each=step.each + self.weights.ordering * found) if logical.gives else step
+
+    def test_cost(self, leaf: Leaf) -> float:
+        """Nanoseconds of testing a leaf's condition on one more segment."""
+        return self._with_condition(Step(0.0, 0.0, ()), leaf, 1.0, uses_index=False).each
 
     def _with_condition(self, step: Step, leaf: Leaf, tested: float, *, uses_index: bool) -> Step:
         if leaf.condition is None:

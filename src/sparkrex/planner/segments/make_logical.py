@@ -24,7 +24,15 @@ from sparkrex.ir.scalar import (
 )
 from sparkrex.planner.segments.lengths import merged
 from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Neither, Repeat
-from sparkrex.planner.segments.references import NOTHING, annotated, bound, variables_read, with_parts, without_rows
+from sparkrex.planner.segments.references import (
+    NOTHING,
+    annotated,
+    bound,
+    of_others,
+    variables_read,
+    with_parts,
+    without_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,13 +128,9 @@ def _settled(node: Logical, visible: frozenset[str]) -> Logical:
             absent = variables_read(condition) - visible - frozenset(variables)
             return node if condition is None or not absent else replace(node, condition=without_rows(condition, absent))
         case Concat(parts=inside) | Both(parts=inside):
-            names = [bound(part) for part in inside]
+            names = of_others([bound(part) for part in inside])
             return replace(
-                node,
-                parts=tuple(
-                    _settled(part, visible.union(*names[:place], *names[place + 1 :]))
-                    for place, part in enumerate(inside)
-                ),
+                node, parts=tuple(_settled(part, visible | others) for part, others in zip(inside, names, strict=True))
             )
         case _:
             return with_parts(node, lambda part: _settled(part, visible))

@@ -7,11 +7,13 @@ on the lower convex hull of (cost once, cost for each space). Costs above are li
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from sparkrex.planner.segments.alternatives import EXACT_AND, EXACT_CONCAT, Alternative, Alternatives
+from sparkrex.planner.segments.alternatives import EXACT_AND, Alternative, Alternatives
 from sparkrex.planner.segments.condition_cost import can_index
+from sparkrex.planner.segments.large_and import NextParts
 from sparkrex.planner.segments.logical import Both, Concat, Leaf, Logical
 from sparkrex.planner.segments.physical_plan import Op, Physical
 
@@ -20,9 +22,6 @@ if TYPE_CHECKING:
 
     from sparkrex.planner.segments.cost import CostModel, Step
     from sparkrex.planner.segments.windows_selectivity import Ranges
-
-_BEAM = 12
-"""Sets of parts of a large And that are kept at each size."""
 
 
 class NoPlanError(Exception):
@@ -43,17 +42,24 @@ def plan_of(choice: Choice, known: dict[int, Physical]) -> Physical:
     """The plan of a choice. Parts that are chosen more than once become one; `known` has those made so far."""
     plan = known.get(id(choice))
     if plan is None:
-        children = tuple([plan_of(one, known) for one in choice.below])
-        plan = known[id(choice)] = Physical(choice.op, choice.logical, children)
+        children = []
+        for one in choice.below:  # a comprehension has a frame of its own: plans are as deep as an And is long
+            children.append(plan_of(one, known))  # noqa: PERF401
+        plan = known[id(choice)] = Physical(choice.op, choice.logical, tuple(children))
     return plan
 
 
-def optimize(model: CostModel, without: frozenset[Op] = frozenset(), *, tries_all: bool = False) -> Physical:
+def optimize(
+    model: CostModel, without: frozenset[Op] = frozenset(), alternatives: Alternatives | None = None, *,
+    tries_all: bool = False,
+) -> Physical:
     """The plan of least cost for the model's query, of all that do without certain operators.
 
-    Unless it `tries_all`, it does not look at alternatives that are not `worthwhile`.
+    Unless it `tries_all`, it does not look at alternatives that are not `worthwhile`. Nodes that it makes by splitting
+    others are in `alternatives`.
     """
-    choices = Optimizer(model, without, tries_all=tries_all).choices(model.logical, model.cards.whole())
+    optimizer = Optimizer(model, without, alternatives or Alternatives(), tries_all=tries_all)
+    choices = optimizer.choices(model.logical, model.cards.whole())
     if not choices:
         raise NoPlanError
     return plan_of(min(choices, key=lambda choice: model.total(choice.once, choice.each)), {})
@@ -62,11 +68,13 @@ def optimize(model: CostModel, without: frozenset[Op] = frozenset(), *, tries_al
 class Optimizer:
     """The search; remembers what it found for each node and space."""
 
-    def __init__(self, model: CostModel, without: frozenset[Op], *, tries_all: bool = False) -> None:
+    def __init__(
+        self, model: CostModel, without: frozenset[Op], alternatives: Alternatives, *, tries_all: bool = False
+    ) -> None:
         self.model = model
         self.tries_all = tries_all
         self.without = without
-        self.alternatives = Alternatives()
+        self.alternatives = alternatives
         self._found: dict[tuple[int, Ranges], list[Choice]] = {}
         self._tried: dict[tuple[int, bool, bool], list[Alternative]] = {}
 
@@ -82,7 +90,7 @@ class Optimizer:
 
     def _few_parts(self, node: Logical, ranges: Ranges) -> list[Choice]:
         alternatives = self._worthwhile(node, ranges)
-        if isinstance(node, Concat) and len(node.parts) > EXACT_CONCAT:
+        if isinstance(node, Concat) and len(node.parts) > self.alternatives.exact_concat(node):
             # A long chain is cut in halves, unless references do not allow it.
             least = len(node.parts) // 3
             halves = [
@@ -138,26 +146,40 @@ class Optimizer:
     def _many_parts(self, node: Both, ranges: Ranges) -> list[Choice]:
         """An And of very many parts: one part more at a time, from the best few sets of each size."""
         n = len(node.parts)
-        kept: dict[tuple[int, ...], list[Choice]] = {(k,): self.choices(node.parts[k], ranges) for k in range(n)}
+        following = NextParts(node, partial(self._price, ranges))
+        kept = {1 << place: self.choices(node.parts[place], ranges) for place in following.independent()}
         for _ in range(n - 1):
-            larger: dict[tuple[int, ...], list[Choice]] = {}
-            for places in kept:
-                for place in sorted(set(range(n)) - set(places)):
-                    left, right = self.alternatives.taken(node, places), node.parts[place]
-                    places_of_both = tuple(sorted((*places, place)))
-                    both = self.alternatives.taken(node, places_of_both)
+            larger: dict[int, list[Choice]] = {}
+            for chosen in kept:
+                left = self._taken(node, chosen)
+                for place in following.behind(chosen):
+                    together, right = chosen | 1 << place, node.parts[place]
+                    both = self._taken(node, together)
                     assert isinstance(both, Both)
                     # The larger side is not probed: that would plan all of its sets anew.
                     joins = [
                         join for join in self.alternatives.join(both, left, right)
                         if join.op is not Op.LEFT_PROBE_AND and join.children[0] is left
                     ]
-                    larger[places_of_both] = self._best(both, joins, ranges, larger.get(places_of_both, ()))
-            costs = {places: self._least(choices) for places, choices in larger.items() if choices}
-            kept = {places: larger[places] for places in sorted(costs, key=costs.__getitem__)[:_BEAM]}
-            for places, choices in kept.items():
-                self._found[id(self.alternatives.taken(node, places)), ranges] = choices
+                    larger[together] = self._best(both, joins, ranges, larger.get(together, ()))
+            costs = {chosen: self._least(choices) for chosen, choices in larger.items() if choices}
+            best = sorted(costs, key=costs.__getitem__)[: following.breadth.sets]
+            kept = {chosen: larger[chosen] for chosen in best}
+            for chosen, choices in kept.items():
+                self._found[id(self._taken(node, chosen)), ranges] = choices
         return next(iter(kept.values()), [])
+
+    def _taken(self, node: Both, chosen: int) -> Logical:
+        return self.alternatives.taken(node, [place for place in range(len(node.parts)) if chosen >> place & 1])
+
+    def _price(self, ranges: Ranges, part: Logical) -> tuple[float, float]:
+        """What testing a part of an And costs for each segment, and the part of the segments that it leaves."""
+        tested = self.model.cards.tested(part, ranges)
+        left = self.model.cards.found(part, ranges) / tested if tested else 0.0
+        if isinstance(part, Leaf):
+            return self.model.test_cost(part), left
+        choices = self.choices(part, ranges)
+        return (self._least(choices) / max(1.0, self.model.total(0.0, tested)) if choices else 0.0), left
 
     def _least(self, choices: list[Choice]) -> float:
         return min(self.model.total(choice.once, choice.each) for choice in choices)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sparkrex.planner.segments.alternatives import Alternatives
 from sparkrex.planner.segments.cost import CostModel, Estimate
 from sparkrex.planner.segments.optimizer import optimize
-from sparkrex.planner.segments.rule_planners import RULE_PLANNERS, plan_by_rule
+from sparkrex.planner.segments.rule_planners import RULE_PLANNERS, distinct_rules, plan_by_rule
 from sparkrex.planner.segments.weights import shipped_weights
 
 if TYPE_CHECKING:
@@ -36,9 +37,14 @@ def make_plan(
     if planner != "optimizer":
         physical = plan_by_rule(logical, planner)
         return Plan(physical, model.estimate(physical), planner)
+    alternatives = Alternatives()
+    physical = optimize(model, alternatives=alternatives)
+    estimate = model.estimate(physical)
     # The optimizer leaves out what is seldom better, and of large patterns much; no rule may be cheaper all the same.
-    physical = optimize(model)
-    plans = [physical, *(plan_by_rule(logical, rule) for rule in RULE_PLANNERS)] if physical.children else [physical]
-    estimates = [model.estimate(plan) for plan in plans]
-    best = min(range(len(plans)), key=lambda place: estimates[place].total)
-    return Plan(plans[best], estimates[best], planner)
+    for rule in distinct_rules(logical) if physical.children else ():
+        other = plan_by_rule(logical, rule, alternatives)
+        if not model.is_dearer(other, estimate.total):
+            found = model.estimate(other)
+            if found.total < estimate.total:
+                physical, estimate = other, found
+    return Plan(physical, estimate, planner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -116,9 +117,16 @@ def annotated(node: Logical, wanted: frozenset[str]) -> Logical:
 def _siblings(inside: Sequence[Logical], wanted: frozenset[str]) -> tuple[Logical, ...]:
     """Parts of one whole, each giving what its siblings refer to, too."""
     needs = [free(part) for part in inside]
-    return tuple(
-        annotated(part, wanted.union(*needs[:place], *needs[place + 1 :])) for place, part in enumerate(inside)
-    )
+    return tuple(annotated(part, wanted | others) for part, others in zip(inside, of_others(needs), strict=True))
+
+
+def of_others(names: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """For each set of names those that are in any of the other sets."""
+    in_all = NOTHING.union(*names)
+    if not in_all:
+        return [NOTHING] * len(names)
+    counts = Counter(name for some in names for name in some)
+    return [in_all.difference([name for name in some if counts[name] == 1]) for some in names]
 
 
 def with_parts(node: Logical, change: Callable[[Logical], Logical]) -> Logical:

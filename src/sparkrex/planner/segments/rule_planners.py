@@ -10,6 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from sparkrex.planner.segments.alternatives import Alternative, Alternatives
+from sparkrex.planner.segments.logical import Neither, parts
 from sparkrex.planner.segments.optimizer import NoPlanError
 from sparkrex.planner.segments.physical_plan import Op, Physical
 
@@ -30,8 +31,8 @@ _RIGHT_PROBES = (Op.RIGHT_PROBE_CONCAT, Op.RIGHT_PROBE_AND)
 _NOT_IN_RULES = (Op.FILTER, Op.WILDCARD_CONCAT, Op.CONTAINS)
 
 
-def plan_by_rule(logical: Logical, name: str) -> Physical:
-    """The plan of one of `RULE_PLANNERS`."""
+def plan_by_rule(logical: Logical, name: str, alternatives: Alternatives | None = None) -> Physical:
+    """The plan of one of `RULE_PLANNERS`; with `alternatives`, made of nodes that another planner has made."""
     joins, side, *rest = name.split("_")
     wanted = _MERGES if joins == "sm" else _RIGHT_PROBES if side == "left" else _LEFT_PROBES
     negation = Op.PROBE_NOT if rest else Op.MATERIALIZE_NOT
@@ -44,7 +45,20 @@ def plan_by_rule(logical: Logical, name: str) -> Physical:
             return op in _NOT_IN_RULES, alternatives.n_parts(alone), op not in wanted
         return op in _NOT_IN_RULES, 0, op not in (Op.INDEX, negation)
 
-    return _first_plan(logical, lambda found, made: sorted(found, key=lambda alternative: rank(alternative, made)))
+    return _first_plan(
+        logical, lambda found, made: sorted(found, key=lambda alternative: rank(alternative, made)), alternatives
+    )
+
+
+def distinct_rules(logical: Logical) -> list[str]:
+    """The rule planners whose plans may differ: without a Not there is nothing to be said about ProbeNot."""
+    pending = [logical]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Neither):
+            return list(RULE_PLANNERS)
+        pending += parts(node)
+    return [name for name in RULE_PLANNERS if not name.endswith("_pnot")]
 
 
 def probing_plan(logical: Logical) -> Physical:
@@ -76,9 +90,9 @@ def every_plan(logical: Logical) -> list[Physical]:
     return plans(logical)
 
 
-def _first_plan(logical: Logical, ordered: Ordered) -> Physical:
+def _first_plan(logical: Logical, ordered: Ordered, known: Alternatives | None = None) -> Physical:
     """Of every node the first alternative whose children have a plan."""
-    alternatives = Alternatives()
+    alternatives = known or Alternatives()
     hopeless: set[int] = set()
 
     def plan(node: Logical) -> Physical | None:

@@ -9,7 +9,6 @@ where it is not, the selectivity is a guess, and is therefore not believed to be
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import prod
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -93,21 +92,6 @@ class Statistics:
         """Sel_{P|w}; of nothing sampled, 1 without a condition and a half with one."""
         found = self.leaves.get(leaf)
         return found.selectivity if found is not None else 1.0 if leaf.condition is None else 0.5
-
-    def selectivity_of_all(self, leaves: Sequence[Leaf]) -> float:
-        """Of several leaves on the same segment.
-
-        Conditions are seldom independent: what falls steeply falls. As independence says if there is nothing sampled to
-        go by, or not enough: the estimate is that of a Poisson number whose prior is what independence says.
-        """
-        independent = prod(map(self.selectivity, leaves))
-        found = [self.leaves.get(leaf) for leaf in leaves]
-        holds = [one.holds for one in found if one is not None and one.holds is not None]
-        if len(holds) < 2 or len(holds) < len(leaves) or len({leaf.windows for leaf in leaves}) > 1 or not independent:
-            return independent
-        n = min(map(len, holds))
-        hits = int(np.count_nonzero(np.logical_and.reduce([one[:n] for one in holds])))
-        return min((hits + 1) / (n + 1 / independent), *map(self.selectivity, leaves))
 
     def tests_ends(self, leaf: Leaf) -> bool:
         """Whether its condition only compares the values at both ends."""

@@ -6,9 +6,11 @@ comes first. If each refers to the other, no operator can join the two.
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import Enum
-from functools import cache
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sparkrex.errors import UnsupportedError
 from sparkrex.ir.scalar import Aggregate, ColumnAt, walk
@@ -89,30 +91,56 @@ def _given(node: Logical) -> frozenset[str]:
 
 
 def _chain_has_order(chain: tuple[Logical, ...]) -> bool:
-    """Joins are of neighbouring stretches of the chain, so some references that form no circle have no order, too."""
+    """Joins are of neighbouring stretches of the chain, so some references that form no circle have no order, too.
 
-    @cache
-    def can_be_joined(begin: int, end: int) -> bool:
-        return end - begin == 1 or any(
-            can_be_joined(begin, cut)
-            and can_be_joined(cut, end)
-            and evaluation_order(chain[begin:cut], chain[cut:end]) is not Order.IMPOSSIBLE
-            for cut in range(begin + 1, end)
-        )
+    Parts without references are joined to a neighbour first, whatever the others do. If all references go one way, one
+    part after the other is joined. Else all stretches are looked at, short ones first.
+    """
+    givers: dict[str, list[int]] = {}
+    for place, part in enumerate(chain):
+        for name in part.gives:
+            givers.setdefault(name, []).append(place)
+    pairs = [
+        (place, other) for place, part in enumerate(chain) for name in part.needs
+        for other in givers.get(name, ()) if other != place
+    ]
+    if all(place > other for place, other in pairs) or all(place < other for place, other in pairs):
+        return True
+    places = sorted({place for pair in pairs for place in pair})
+    number = {place: k for k, place in enumerate(places)}
+    return _has_joins(len(places), [(number[place], number[other]) for place, other in pairs])
 
-    return can_be_joined(0, len(chain))
+
+def _has_joins(n: int, pairs: list[tuple[int, int]]) -> bool:
+    """Whether n parts in a row can be joined, `pairs` being who refers to whom."""
+    # How many references go from parts before `place` to parts before `other`: sums of rectangles are differences.
+    before = np.zeros((n + 1, n + 1), np.int64)
+    for place, other in pairs:
+        before[place + 1, other + 1] += 1
+    before = before.cumsum(axis=0).cumsum(axis=1)
+    can_be_joined = np.eye(n + 1, k=1, dtype=np.bool_)
+    for length in range(2, n + 1):
+        for begin in range(n + 1 - length):
+            end = begin + length
+            cut = np.arange(begin + 1, end)
+            left_waits = before[cut, end] - before[begin, end] - before[cut, cut] + before[begin, cut]
+            right_waits = before[end, cut] - before[end, begin] - before[cut, cut] + before[cut, begin]
+            is_possible = (left_waits == 0) | (right_waits == 0)
+            can_be_joined[begin, end] = (is_possible & can_be_joined[begin, cut] & can_be_joined[cut, end]).any()
+    return bool(can_be_joined[0, n])
 
 
 def _set_has_order(inside: tuple[Logical, ...]) -> bool:
     """Parts that form no circle can be joined one after the other."""
+    giving = Counter(name for part in inside for name in part.gives)
     waiting = list(inside)
     while waiting:
-        ready = [
-            part for part in waiting if not any(part.needs & other.gives for other in waiting if other is not part)
-        ]
-        if not ready:
+        still = [part for part in waiting if any(giving[name] > (name in part.gives) for name in part.needs)]
+        if len(still) == len(waiting):
             return False
-        waiting = [part for part in waiting if not any(part is one for one in ready)]
+        giving.subtract(name for part in waiting for name in part.gives)
+        giving.update(name for part in still for name in part.gives)
+        waiting = still
     return True
 
 
