@@ -11,6 +11,7 @@ import pytest
 
 import sparkrex as rex
 from sparkrex import segment_engine
+from sparkrex.planner.segments.containment_sample import with_containments
 from sparkrex.planner.segments.planners import Plan, make_plan
 
 if TYPE_CHECKING:
@@ -90,3 +91,27 @@ def test_wildcards_of_at_least_some_rows(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_without_rows_and_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert estimated_and_found(walk().slice(0, 0), "RISE & ~(W FALL W) & ALLW", monkeypatch)[1] == 0
     assert estimated_and_found(walk().slice(0, 1), "~(W FALL W) & ALLW", monkeypatch)[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "n_rows", "n_samples"),
+    [
+        ("(W FALL W) & ALLW", 300, 0), ("(W FALL W) & ALLW", 4000, 1), ("~(W FALL W) & ALLW", 300, 2),
+        ("RISE & (W FALL W) & ALLW", 300, 0), ("RISE & ALLW", 4000, 0),
+    ],
+)
+def test_what_is_contained_is_sampled_where_that_is_a_small_part_of_the_search(
+    pattern: str, n_rows: int, n_samples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a Not always, with what it denies: there a selectivity says nothing."""
+    found: list[int] = []
+    original = with_containments
+
+    def counted(*given: Any) -> Any:
+        statistics = original(*given)
+        found.append(len(statistics.containments))
+        return statistics
+
+    monkeypatch.setattr(segment_engine, "with_containments", counted)
+    estimated_and_found(walk(n_rows=n_rows), pattern, monkeypatch)
+    assert found == [n_samples]

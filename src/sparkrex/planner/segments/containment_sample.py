@@ -162,9 +162,9 @@ def with_containments(
     """The statistics with a sample of every containment in a query."""
     found: dict[Logical, ContainmentSample] = {}
     sampler = _Sampler(statistics, series, conditions, weights)
-    for node, beside in _containments(logical, ()):
+    for node, containment, beside in _containments(logical, ()):
         if node not in found:
-            sample = sampler.sample(node, beside)
+            sample = sampler.sample(containment, beside)
             if sample is not None:
                 found[node] = sample
                 if isinstance(node, Neither):
@@ -172,10 +172,13 @@ def with_containments(
     return replace(statistics, containments=found) if found else statistics
 
 
-def _containments(node: Logical, beside: tuple[Leaf, ...]) -> Iterator[tuple[Logical, tuple[Leaf, ...]]]:
-    """Nodes, and the leaves that stand in the same And."""
-    if containment_of(node) is not None:
-        yield node, beside
+def _containments(node: Logical, beside: tuple[Leaf, ...]) -> Iterator[tuple[Logical, Containment, tuple[Leaf, ...]]]:
+    """Nodes, what they say, and the leaves that stand in the same And."""
+    containment = containment_of(node)
+    if containment is not None:
+        yield node, containment, beside
+        if isinstance(node, Neither):
+            node = node.part  # what a Not denies has the same sample
     if isinstance(node, Both):
         beside += tuple(part for part in node.parts if isinstance(part, Leaf) and part.condition and not part.needs)
     else:
@@ -194,15 +197,21 @@ class _Sampler:
         self.weights = weights
         self.generator = np.random.default_rng(_SEED)
 
-    def sample(self, node: Logical, beside: tuple[Leaf, ...]) -> ContainmentSample | None:
-        """None if there are no rows, or X is too much to ask for."""
-        found = containment_of(node)
-        assert found is not None
-        contained = Alternatives().contained(node)
+    def sample(self, found: Containment, beside: tuple[Leaf, ...]) -> ContainmentSample | None:
+        """None if there are no rows, or X is too much to ask for.
+
+        Without a sample the segments that contain an X are estimated from its selectivity, which is seldom far wrong;
+        so they are not sampled where that is more than a small part of testing X everywhere. Those that contain none
+        are few or many, whatever the selectivity says.
+        """
+        alternatives = Alternatives()
+        contained = [alternatives.taken(found.chain, range(*piece)) for piece in found.pieces]
         longest = self.series.longest(tuple(type(one)(one.column, None, one.high) for one in found.chain.windows))
         each = sum(self._cost(leaf, longest) for one in contained for leaf in leaves_of(one))
         n_rows = self.series.n_rows
         if not n_rows or each * _FEWEST_TESTS > _MOST_TIME:
+            return None
+        if not found.is_negated and _PART * n_rows * longest < _FEWEST_TESTS:
             return None
         most = max(self._longest(one) for one in contained)
         is_pairs = len(contained) > 1 or (found.lead is not None and found.trail is not None)
