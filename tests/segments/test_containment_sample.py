@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.segments import building as b
 
 import sparkrex as rex
 from sparkrex import segment_engine
+from sparkrex.ir.segment_pattern import Window
 from sparkrex.planner.segments.containment_sample import with_containments
+from sparkrex.planner.segments.logical import Both, Concat, Leaf, Neither
 from sparkrex.planner.segments.planners import Plan, make_plan
+from sparkrex.planner.segments.references import annotated
+from sparkrex.planner.segments.statistics import Sampled, Statistics
 
 if TYPE_CHECKING:
     from sparkrex.planner.segments.cost import Estimate
@@ -115,3 +120,17 @@ def test_what_is_contained_is_sampled_where_that_is_a_small_part_of_the_search(
     monkeypatch.setattr(segment_engine, "with_containments", counted)
     estimated_and_found(walk(n_rows=n_rows), pattern, monkeypatch)
     assert found == [n_samples]
+
+
+def test_few_segments_are_probed_for_what_they_contain_not_all_rows_searched() -> None:
+    """As limit_sell has them: the rounds in which first ends are looked for took longer than the probes."""
+    window = Window(None, None, 15)
+    rise, fall = (
+        Leaf((name,), b.call("gt", b.first(name, "x"), 0), is_point=False, windows=(window,)) for name in ("R", "F")
+    )
+    chain = Concat((fall, Leaf((), None, is_point=False, windows=(window,))), (True,), windows=(window,))
+    tree = annotated(Both((rise, Neither(chain, windows=(window,))), windows=(window,)), frozenset())
+    for share, n_rows, contains in ((0.002, 1259, False), (0.5, 200_000, True)):
+        leaves = {leaf: Sampled(part, 8.0, tests_ends=True) for leaf, part in ((rise, share), (fall, 0.01))}
+        plan = make_plan(tree, Statistics(8, n_rows, {}, {**leaves})).physical
+        assert ("Contains" in str(plan)) == contains
