@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from benchmarks.expected import ordered
 from sparkrex.columns.inputs import to_arrow
-from sparkrex.config import Settings
-from sparkrex.engine import parse_query, prepare_relation
-from sparkrex.hosts.duckdb import DuckDbHost
-from sparkrex.ir.plan import MatchRecognize
-from sparkrex.ir.scalar import ColumnAt, walk
-from sparkrex.physical.contract import Columns
-from sparkrex.planner.choose_matcher import choose_matcher
+from sparkrex.columns.ordered import Columns
+from sparkrex.hosts.duckdb.host import DuckDbHost
+from sparkrex.modes.rows.choose import choose_matcher
+from sparkrex.modes.rows.plan import MatchRecognize
+from sparkrex.pipeline import parse_query, prepare_relation
+from sparkrex.scalar.expression import ColumnAt, walk
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sparkrex.physical.nfab.contract import EventBuffer
+    from sparkrex.modes.events.nfab.contract import EventBuffer
 
 _REPEAT = 5
 

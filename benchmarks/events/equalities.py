@@ -17,8 +17,8 @@ import pyarrow as pa
 
 import sparkrex as rex
 from benchmarks.data import generator
-from sparkrex import event_engine
-from sparkrex.analyze.event_equalities import EqualityPartition
+from sparkrex.modes.events import engine as event_engine
+from sparkrex.modes.events.analyze.equalities import EqualityPartition
 
 if TYPE_CHECKING:
     from collections.abc import Callable

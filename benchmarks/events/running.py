@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparkrex.columns.cuts import cut_chunks
-from sparkrex.config import Settings
-from sparkrex.engine import STREAM, parse_event_query, prepare_relation
-from sparkrex.event_engine import arrange_events, taking_part
-from sparkrex.hosts.duckdb import DuckDbHost
-from sparkrex.ir.event_query import EventQuery
-from sparkrex.kernels import nfab_codes as codes
-from sparkrex.languages.events.syntax import EventOptions
-from sparkrex.physical.contract import Columns
-from sparkrex.physical.event_order import check_order
-from sparkrex.physical.nfab.matcher import NfabMatcher
-from sparkrex.physical.streamed_events import tested_columns
+from sparkrex.columns.ordered import Columns
+from sparkrex.hosts.duckdb.host import DuckDbHost
+from sparkrex.modes.events.engine import arrange_events, taking_part
+from sparkrex.modes.events.kernels import codes
+from sparkrex.modes.events.language.syntax import EventOptions
+from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.order import check_order
+from sparkrex.modes.events.plan import EventQuery
+from sparkrex.modes.events.streamed import tested_columns
+from sparkrex.pipeline import STREAM, parse_event_query, prepare_relation
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.cuts import Chunk
-    from sparkrex.physical.nfab.contract import EventBuffer, EventMatches
+    from sparkrex.modes.events.nfab.contract import EventBuffer, EventMatches
 
 STATISTICS = {
     "run_steps": codes.RUN_STEPS, "edge_tests": codes.EDGE_TESTS, "merges": codes.MERGES,

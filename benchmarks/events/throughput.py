@@ -13,9 +13,9 @@ from benchmarks.events.measuring import feed_rows
 from benchmarks.events.running import arranged, prepare
 from benchmarks.events.workload import Workload
 from sparkrex.columns.cuts import cut_chunks
-from sparkrex.config import Settings
-from sparkrex.physical.contract import Columns
-from sparkrex.physical.nfab.matcher import NfabMatcher
+from sparkrex.columns.ordered import Columns
+from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

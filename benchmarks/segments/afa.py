@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from sparkrex.kernels.segment_moments import _DULL, _centred, _difference, rounded_r2
+from sparkrex.modes.segments.kernels.moments import _DULL, _centred, _difference, rounded_r2
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

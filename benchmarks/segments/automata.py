@@ -14,11 +14,11 @@ import numpy as np
 from benchmarks.segments import afa
 from benchmarks.segments.afa import NO_REGISTER, OWN_START, REGISTERS, Chain, Data
 from benchmarks.segments.prepare import Found
-from sparkrex.aggregates.contract import NOTHING_NULL
-from sparkrex.aggregates.registry import find
 from sparkrex.columns.values import floats_of, plain
-from sparkrex.kernels.segment_moments import next_changes
-from sparkrex.physical.segments.series import Series
+from sparkrex.modes.segments.aggregates.contract import NOTHING_NULL
+from sparkrex.modes.segments.aggregates.registry import find
+from sparkrex.modes.segments.kernels.moments import next_changes
+from sparkrex.modes.segments.operators.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

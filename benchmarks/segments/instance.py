@@ -12,13 +12,13 @@ import numpy as np
 from benchmarks.segments.automata import NESTED, Automaton
 from benchmarks.segments.prepare import Found, Prepared, prepare
 from benchmarks.segments.timing import LONG, TimeOutError, once, time_limit, typical
-from sparkrex.physical.segments.arrays import TooManySegmentsError
-from sparkrex.planner.segments.condition_cost import can_index, must_index
-from sparkrex.planner.segments.logical import Neither, parts
-from sparkrex.planner.segments.optimizer import NoPlanError, optimize
-from sparkrex.planner.segments.physical_plan import Op, Physical
-from sparkrex.planner.segments.rule_planners import RULE_PLANNERS, plan_by_rule, random_plan
-from sparkrex.planner.segments.statistics import leaves_of
+from sparkrex.modes.segments.operators.arrays import TooManySegmentsError
+from sparkrex.modes.segments.planner.condition_cost import can_index, must_index
+from sparkrex.modes.segments.planner.logical import Neither, parts
+from sparkrex.modes.segments.planner.optimizer import NoPlanError, optimize
+from sparkrex.modes.segments.planner.physical_plan import Op, Physical
+from sparkrex.modes.segments.planner.rule_planners import RULE_PLANNERS, plan_by_rule, random_plan
+from sparkrex.modes.segments.planner.statistics import leaves_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.segments.templates import Parameters, Template
-    from sparkrex.planner.segments.logical import Logical
+    from sparkrex.modes.segments.planner.logical import Logical
 
     Run = Callable[[], Found]
 

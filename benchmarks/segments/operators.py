@@ -11,10 +11,10 @@ import numpy as np
 from benchmarks.segments.prepare import LIMIT_SEGMENTS, Found, Prepared, prepare
 from benchmarks.segments.templates import clause
 from benchmarks.segments.timing import typical
-from sparkrex.physical.segments.build import Builder
-from sparkrex.physical.segments.contract import Spaces
-from sparkrex.planner.segments.physical_plan import Op, Physical
-from sparkrex.planner.segments.rule_planners import plan_by_rule
+from sparkrex.modes.segments.operators.build import Builder
+from sparkrex.modes.segments.operators.contract import Spaces
+from sparkrex.modes.segments.planner.physical_plan import Op, Physical
+from sparkrex.modes.segments.planner.rule_planners import plan_by_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

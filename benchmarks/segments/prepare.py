@@ -8,33 +8,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sparkrex.columns.arrange import SortKey, arrange
-from sparkrex.config import Settings
-from sparkrex.engine import parse_query, prepare_relation
-from sparkrex.hosts.duckdb import DuckDbHost
-from sparkrex.ir.plan import SegmentSearch
-from sparkrex.ir.scalar import ColumnAt
-from sparkrex.physical.contract import Columns
-from sparkrex.physical.segments.arrays import together
-from sparkrex.physical.segments.build import Builder
-from sparkrex.physical.segments.execute import find_segments
-from sparkrex.physical.segments.leaves import Generator
-from sparkrex.physical.segments.series import Series
-from sparkrex.physical.segments.unary import Filter
-from sparkrex.planner.segments.containment_sample import with_containments
-from sparkrex.planner.segments.cost import CostModel
-from sparkrex.planner.segments.optimizer import optimize
-from sparkrex.planner.segments.statistics import collect
-from sparkrex.planner.segments.weights import shipped_weights
-from sparkrex.segment_engine import Planned, plan_search
+from sparkrex.columns.ordered import Columns
+from sparkrex.hosts.duckdb.host import DuckDbHost
+from sparkrex.modes.segments.engine import Planned, plan_search
+from sparkrex.modes.segments.operators.arrays import together
+from sparkrex.modes.segments.operators.build import Builder
+from sparkrex.modes.segments.operators.execute import find_segments
+from sparkrex.modes.segments.operators.leaves import Generator
+from sparkrex.modes.segments.operators.series import Series
+from sparkrex.modes.segments.operators.unary import Filter
+from sparkrex.modes.segments.plan import SegmentSearch
+from sparkrex.modes.segments.planner.containment_sample import with_containments
+from sparkrex.modes.segments.planner.cost import CostModel
+from sparkrex.modes.segments.planner.optimizer import optimize
+from sparkrex.modes.segments.planner.statistics import collect
+from sparkrex.modes.segments.planner.weights import shipped_weights
+from sparkrex.pipeline import parse_query, prepare_relation
+from sparkrex.scalar.expression import ColumnAt
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from sparkrex.physical.segments.conditions import SegmentConditions
-    from sparkrex.physical.segments.contract import Operator
-    from sparkrex.planner.segments.logical import Logical
-    from sparkrex.planner.segments.physical_plan import Op, Physical
+    from sparkrex.modes.segments.operators.conditions import SegmentConditions
+    from sparkrex.modes.segments.operators.contract import Operator
+    from sparkrex.modes.segments.planner.logical import Logical
+    from sparkrex.modes.segments.planner.physical_plan import Op, Physical
 
 LIMIT_SEGMENTS = 30_000_000
 """More in one operator counts as a time-out: about a gigabyte."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.planner.segments.rule_planners import RULE_PLANNERS
+from sparkrex.modes.segments.planner.rule_planners import RULE_PLANNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

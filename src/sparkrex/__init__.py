@@ -24,7 +24,6 @@ from sparkrex.api import (
     register,
     sql,
 )
-from sparkrex.config import Settings
 from sparkrex.errors import (
     AnalysisError,
     ExecutionError,
@@ -33,6 +32,7 @@ from sparkrex.errors import (
     RexError,
     UnsupportedError,
 )
+from sparkrex.settings import Settings
 
 __version__ = "0.1.0"
 

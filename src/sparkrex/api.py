@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, overload
 
-from sparkrex.config import Settings, make_settings
 from sparkrex.errors import AnalysisError, InternalError, ParseError, RexError, UnsupportedError
+from sparkrex.settings import Settings, make_settings
 from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from sparkrex.engine import ParsedQuery
     from sparkrex.explanation import Explanation
-    from sparkrex.languages.events.syntax import EventOptions
+    from sparkrex.modes.events.language.syntax import EventOptions
+    from sparkrex.pipeline import ParsedQuery
 
 _CLAUSE_TABLE = "rex_input"
 _WHOLE_CLAUSE = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*MATCH_RECOGNIZE\s*\(", re.IGNORECASE | re.DOTALL)
@@ -32,7 +32,7 @@ class CompiledQuery:
     def __init__(
         self, text: str, dialect: str, settings: Settings, event_options: EventOptions | None = None, args: Any = None
     ) -> None:
-        from sparkrex.engine import parse_bound
+        from sparkrex.pipeline import parse_bound
 
         self.text = text
         self.dialect = dialect
@@ -49,7 +49,7 @@ class CompiledQuery:
         `args` are the values of parameters: a mapping for `:name`, a list for `?`.
         """
         from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.engine import run_query
+        from sparkrex.pipeline import run_query
 
         parsed, everything = self._bound(args), self._named(tables, named)
         if spark is not None or any(is_spark(value) for value in everything.values()):
@@ -64,7 +64,7 @@ class CompiledQuery:
 
     def _bound(self, args: Any) -> ParsedQuery:
         """The query with the values of its parameters; without any it must have none."""
-        from sparkrex.engine import parse_bound
+        from sparkrex.pipeline import parse_bound
 
         if args is None and (self._args is not None or not re.search("[:?]", self.text)):
             return self._parsed
@@ -73,7 +73,7 @@ class CompiledQuery:
 
     def _named(self, tables: Any, named: Mapping[str, object]) -> dict[str, Any]:
         """All tables of a call by name; one that has none is the one that the query reads."""
-        from sparkrex.engine import name_single_table, name_tables
+        from sparkrex.pipeline import name_single_table, name_tables
 
         if tables is None or isinstance(tables, Mapping):
             return name_tables(tables, named)
@@ -84,7 +84,7 @@ class CompiledQuery:
     ) -> pa.Table:
         """The matches of an event query in memory as the buffer that they share; see `decompress`."""
         from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.engine import compress_query
+        from sparkrex.pipeline import compress_query
 
         parsed, everything = self._bound(args), self._named(tables, named)
         if spark is not None or any(is_spark(value) for value in everything.values()):
@@ -108,8 +108,8 @@ class CompiledQuery:
         `analyze` runs the query in memory and adds what was found and how long every stage and operator took.
         """
         from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.engine import explain_query
         from sparkrex.explanation import explain_relations, explained_for_workers
+        from sparkrex.pipeline import explain_query
 
         parsed, everything = self._bound(args), self._named(tables, named)
         statement = parsed.statement
@@ -137,7 +137,7 @@ class CompiledQuery:
     @property
     def has_segments(self) -> bool:
         """Whether a segment search is in it."""
-        from sparkrex.engine import has_segments
+        from sparkrex.pipeline import has_segments
 
         return has_segments(self._parsed)
 
@@ -255,7 +255,7 @@ def decompress(buffer: pa.Table, /) -> pa.Table:
     """The matches in what `events(..., compressed=True)` gave: one row per event, as RETURN EVENTS shows them."""
     import pyarrow
 
-    from sparkrex.physical.event_buffer import decompress_events
+    from sparkrex.modes.events.buffer import decompress_events
 
     if not isinstance(buffer, pyarrow.Table):
         raise TypeError(f"the buffer is a {buffer.__class__.__name__}, not a pyarrow table")
@@ -274,8 +274,8 @@ def aggregate(definition: type | None = None, /, *, name: str | None = None, cos
     of segments, first and last rows as positions in those columns, segments share work. `cost` says how the time of
     `scan` grows with the segment: constant, linear or quadratic.
     """
-    from sparkrex.aggregates import registry
-    from sparkrex.languages.match_recognize.expression import is_scalar_function
+    from sparkrex.modes.segments.aggregates import registry
+    from sparkrex.syntax.scalar_text import is_scalar_function
 
     if definition is not None and not isinstance(definition, type):
         raise TypeError("rex.aggregate takes a class with a method scan(self, x, ...)")
@@ -336,7 +336,7 @@ def _compiled_events(
     query: str, time: str, type: str | None, types: Mapping[str, str] | None, tie_break: str | Sequence[str], ties: str,
     dialect: str, settings: Settings | Mapping[str, Any] | None, args: Any,
 ) -> CompiledQuery:
-    from sparkrex.languages.events.syntax import EventOptions
+    from sparkrex.modes.events.language.syntax import EventOptions
 
     if ties not in ("order", "strict"):
         raise AnalysisError("REX217", f"unknown ties={ties!r}", None, None, hint='ties="order" or ties="strict"')
@@ -373,7 +373,7 @@ def _check_options(time: object, kind: object, types: object, tie_break: object)
 def _stream(stream: object) -> dict[str, object]:
     """The stream under the name that the engine knows it by; what is no table is called what the user calls it."""
     from sparkrex.columns.inputs import is_spark, to_arrow
-    from sparkrex.engine import STREAM
+    from sparkrex.pipeline import STREAM
 
     return {STREAM: stream if is_spark(stream) else to_arrow("stream", stream)}
 

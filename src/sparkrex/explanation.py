@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from sparkrex.ir.plan import MatchRecognize, SegmentSearch
-from sparkrex.ir.scalar import Call, Literal
-from sparkrex.planner.choose_matcher import Choice
+from sparkrex.modes.rows.choose import Choice
+from sparkrex.modes.rows.plan import MatchRecognize
+from sparkrex.modes.segments.plan import SegmentSearch
+from sparkrex.scalar.expression import Call, Literal
 from sparkrex.tree_text import stages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sparkrex.event_explanation import EventsExplained
-    from sparkrex.ir.event_query import EventQuery
-    from sparkrex.segment_engine import Rewritten
+    from sparkrex.modes.events.explain import EventsExplained
+    from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.modes.segments.engine import Rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,8 @@ def explained_for_workers(
     if isinstance(plan, MatchRecognize):
         assert isinstance(how, Choice)  # every row pattern has a matcher
         return RowsExplained(plan, how)
-    from sparkrex.event_explanation import EventsExplained
-    from sparkrex.segment_explanation import SearchExplained
+    from sparkrex.modes.events.explain import EventsExplained
+    from sparkrex.modes.segments.explain import SearchExplained
 
     if isinstance(how, EventsExplained):
         return how

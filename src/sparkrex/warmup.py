@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.api import sql
-from sparkrex.config import EVENT_ALGORITHMS, Settings
 from sparkrex.errors import AnalysisError, UnsupportedError
+from sparkrex.settings import EVENT_ALGORITHMS, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sparkrex as rex
-from sparkrex import engine
+from sparkrex import pipeline as engine
 from sparkrex.cli.main import main
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex import engine
+from sparkrex import pipeline as engine
 
 ROOT = Path(rex.__file__).parent
 TABLE = pa.table({"x": [1, 2]})

@@ -1,8 +1,8 @@
 """Which part of `sparkrex` may import what, and the check of a source tree against such a table.
 
-A *unit* is a path below the package without `.py`: `errors`, `ir`, `hosts/duckdb`. A file belongs to the longest unit
-of the table that its path starts with, so one file of a folder can have rights of its own. Imports count wherever they
-stand, inside functions and under TYPE_CHECKING too: a type is a dependency of the reader, if not of the program.
+A *unit* is a path below the package without `.py`: `errors`, `scalar`, `hosts/duckdb`. A file belongs to the longest
+unit of the table that its path starts with, so one file of a folder can have rights of its own. Imports count wherever
+they stand, inside functions and under TYPE_CHECKING too: a type is a dependency of the reader, if not of the program.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def refusal(unit: str, module: str, root: Path, table: Mapping[str, Allowed]) ->
 
 
 def place_of(dotted: str, root: Path) -> str:
-    """The file or folder that a dotted name below the package means: `ir.scalar.Call` is `ir/scalar`."""
+    """The file or folder that a dotted name below the package means: `scalar.guards.x` is `scalar/guards`."""
     place = ""
     for part in filter(None, dotted.split(".")):
         candidate = f"{place}/{part}" if place else part

@@ -13,104 +13,137 @@ import sparkrex
 
 ROOT = Path(sparkrex.__file__).parent
 
-FOUNDATION = ("source", "errors", "config", "threads", "stopwatch", "tree_text", "warn")
+FOUNDATION = ("source", "errors", "settings", "threads", "stopwatch", "tree_text", "warn")
 
+EXPRESSIONS = ("scalar", "scalar/render")
+EVALUATION = ("hosts/host", "columns", "evaluate", "matching")
 SEGMENT_PLANS = (
-    "planner/segments/logical", "planner/segments/physical_plan", "planner/segments/lengths",
-    "planner/segments/contains",
+    "modes/segments/planner/logical", "modes/segments/planner/physical_plan", "modes/segments/planner/lengths",
+    "modes/segments/planner/contains",
 )
 """Plans of segment searches as data: the planner makes them, operators are built from them."""
 
-PARTS = (
-    "ir", "statement", "languages", "analyze", "analyze/split", "analyze/event_equalities", "hosts/host",
-    "hosts/duckdb", "columns", "aggregates", "physical", "physical/segments", "planner", "planner/segments",
-    *SEGMENT_PLANS, "rewrite",
+ROWS = ("modes/rows",)
+SEGMENTS = (
+    "modes/segments", "modes/segments/analyze", "modes/segments/rewrite", "modes/segments/planner", *SEGMENT_PLANS,
+    "modes/segments/operators", "modes/segments/aggregates",
 )
+EVENTS = ("modes/events", "modes/events/language", "modes/events/analyze", "modes/events/nfab")
+MODES = ("modes", "modes/plan", *ROWS, *SEGMENTS, *EVENTS)
+LOWERING = ("spark/lowering", "spark/missing_rows", "spark/worker_language", "spark/worker")
+"""What modes use to cut a plan between Spark and its workers; no PySpark in it but the names of Spark's functions."""
 
 TABLE: dict[str, Allowed] = {
-    # The foundation, which everybody but `kernels` may use.
+    # The foundation, which everybody but kernels may use.
     "source": allow(),
     "errors": allow("source"),
-    "config": allow("errors", "threads"),
+    "settings": allow("errors", "threads"),
     "threads": allow(),
     "stopwatch": allow(),
     "tree_text": allow(),
     "warn": allow(),
-    # From text to trees.
-    # Syntax that only a host knows is kept as sqlglot reads it.
-    "ir": allow(*FOUNDATION, packages="sqlglot"),
-    "statement": allow(*FOUNDATION, packages="sqlglot"),
-    "languages": allow(*FOUNDATION, "ir", "statement", packages="sqlglot"),
-    "analyze": allow(*FOUNDATION, "ir", "statement", "languages", packages="sqlglot"),
-    # What a matcher must know of a condition: no text, no SQL.
-    "analyze/split": allow(*FOUNDATION, "ir"),
-    # Which equalities of an event query partition its stream: of conditions after analysis, too.
-    "analyze/event_equalities": allow(*FOUNDATION, "ir", "analyze/split"),
+    # From text to trees: what all grammars read, the statement around a relation, the language of rows and segments.
+    "syntax": allow(*FOUNDATION, packages="sqlglot"),
+    "statement": allow(*FOUNDATION, "syntax", packages="sqlglot"),
+    "languages": allow(*FOUNDATION, "syntax", "modes/plan", packages="sqlglot"),
+    # Expressions. Syntax that only a host knows is kept as sqlglot reads it; SQL is written in `render` only.
+    "scalar": allow(*FOUNDATION, "syntax", "modes/rows", packages="sqlglot"),
+    "scalar/render": allow(*FOUNDATION, "scalar", packages="sqlglot"),
+    "scalar/analyze": allow(*FOUNDATION, "syntax", "languages", "scalar", packages="sqlglot"),
     # Who evaluates SQL: a protocol, and what knows DuckDB, which nobody else does.
     "hosts": allow(*FOUNDATION),
     "hosts/host": allow(*FOUNDATION, packages="pyarrow"),
-    "hosts/duckdb_instance": allow(packages="duckdb"),
-    "hosts/duckdb_types": allow(packages="pyarrow sqlglot"),
-    "hosts/duckdb": allow(
-        *FOUNDATION, "ir", "hosts/host", "hosts/duckdb_instance", "hosts/duckdb_types",
-        packages="pyarrow duckdb sqlglot",
-    ),
-    # From trees to matches. Kernels know arrays only; columns stand between Arrow and kernels; matchers ask a host by
-    # its protocol. The planner chooses among matchers, so it knows them and they do not know it.
+    "hosts/duckdb": allow(*FOUNDATION, "scalar", "hosts/host", packages="pyarrow duckdb sqlglot"),
+    # Kernels know arrays only; columns stand between Arrow and kernels; a host is asked by its protocol.
     "kernels": allow("kernels/compiling", packages="numpy numba"),
     # Loads no Numba, so that a command may ask it.
     "kernels/compiling": allow(),
     "columns": allow(*FOUNDATION, "kernels", "columns/paths", packages="numpy pyarrow"),
     # Files behind URIs; fsspec is used if it is there.
     "columns/paths": allow(*FOUNDATION, packages="pyarrow fsspec"),
-    # Aggregates over segments know arrays, not patterns or plans.
-    "aggregates": allow(*FOUNDATION, "kernels", packages="numpy"),
-    "planner/segments/logical": allow("ir"),
-    "planner/segments/physical_plan": allow("planner/segments/logical"),
-    "planner/segments/lengths": allow("ir", "planner/segments/logical"),
-    "planner/segments/contains": allow("ir", "planner/segments/logical", "planner/segments/lengths"),
-    "physical": allow(
-        *FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "kernels", packages="numpy pyarrow",
+    # What modes share: conditions over rows, and what is read from matches.
+    "evaluate": allow(*FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", packages="numpy pyarrow"),
+    "matching": allow(
+        *FOUNDATION, *EXPRESSIONS, "languages", "hosts/host", "columns", "kernels", "modes/plan", "modes/rows",
+        "modes/segments", packages="numpy pyarrow",
     ),
-    # Operators over segments: they carry out plans, and do not know who makes them.
-    "physical/segments": allow(
-        *FOUNDATION, "ir", "hosts/host", "columns", "kernels", "aggregates", "physical", *SEGMENT_PLANS,
+    "modes": allow(*FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes/plan"),
+    "modes/plan": allow(*FOUNDATION, "scalar"),
+    # Row patterns.
+    "modes/rows": allow(
+        *FOUNDATION, "syntax", "languages", *EXPRESSIONS, "scalar/analyze", *EVALUATION, "kernels", "modes",
+        "modes/plan", "modes/rows/kernels", *LOWERING, packages="numpy pyarrow sqlglot",
+    ),
+    "modes/rows/kernels": allow("kernels", packages="numpy numba"),
+    # Segments. Aggregates know arrays, not patterns or plans; operators carry out plans and do not know who makes them.
+    "modes/segments": allow(
+        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "modes/plan", *SEGMENTS, *LOWERING, "pipeline",
         packages="numpy pyarrow",
     ),
-    "planner": allow(*FOUNDATION, "ir", "analyze/split", "hosts/host", "columns", "physical", packages="numpy pyarrow"),
-    # Conditions are sampled and operators profiled, so this planner too knows what it chooses among.
-    "planner/segments": allow(
-        *FOUNDATION, "ir", "columns", "aggregates", "physical", "physical/segments", *SEGMENT_PLANS,
-        packages="numpy pyarrow",
+    "modes/segments/kernels": allow("kernels", packages="numpy numba"),
+    "modes/segments/analyze": allow(
+        *FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes", "modes/plan", "modes/segments",
+        packages="sqlglot",
     ),
-    # Rewritings of segment searches, and of the logical trees that are made of them.
-    "rewrite": allow(
-        *FOUNDATION, "ir", "planner/segments", "planner/segments/logical", "planner/segments/lengths",
+    "modes/segments/aggregates": allow(*FOUNDATION, "modes/segments/kernels", packages="numpy"),
+    "modes/segments/planner/logical": allow("scalar", "modes/segments"),
+    "modes/segments/planner/physical_plan": allow("modes/segments/planner/logical"),
+    "modes/segments/planner/lengths": allow("scalar", "modes/segments", "modes/segments/planner/logical"),
+    "modes/segments/planner/contains": allow(
+        "scalar", "modes/segments", "modes/segments/planner/logical", "modes/segments/planner/lengths",
+    ),
+    "modes/segments/operators": allow(
+        *FOUNDATION, *EXPRESSIONS, *EVALUATION, "modes/plan", "modes/segments", "modes/segments/kernels",
+        "modes/segments/aggregates", *SEGMENT_PLANS, packages="numpy pyarrow",
+    ),
+    # Conditions are sampled and operators profiled, so the planner knows what it chooses among.
+    "modes/segments/planner": allow(
+        *FOUNDATION, *EXPRESSIONS, "columns", "modes/segments", "modes/segments/aggregates",
+        "modes/segments/operators", *SEGMENT_PLANS, packages="numpy pyarrow",
+    ),
+    "modes/segments/rewrite": allow(
+        *FOUNDATION, "syntax", "scalar", "modes/segments", "modes/segments/planner", *SEGMENT_PLANS,
+    ),
+    # Events.
+    "modes/events": allow(
+        *FOUNDATION, "syntax", "languages", *EXPRESSIONS, *EVALUATION, "modes/plan", "modes/rows", *EVENTS,
+        "modes/events/kernels", *LOWERING, packages="numpy pyarrow",
+    ),
+    "modes/events/kernels": allow("kernels", packages="numpy numba"),
+    "modes/events/language": allow(*FOUNDATION, "syntax", "modes/events", packages="sqlglot"),
+    "modes/events/analyze": allow(
+        *FOUNDATION, "syntax", "scalar", "scalar/analyze", "modes", "modes/plan", "modes/events",
+        "modes/events/language", packages="sqlglot",
+    ),
+    "modes/events/nfab": allow(
+        *FOUNDATION, *EXPRESSIONS, *EVALUATION, "kernels", "modes/plan", "modes/events", "modes/events/kernels",
+        packages="numpy pyarrow",
     ),
     # The pipeline joins all of them; the face loads it when the first query comes.
-    "engine": allow(*FOUNDATION, *PARTS, "segment_engine", "event_engine", "explanation", packages="numpy pyarrow"),
-    "event_engine": allow(*FOUNDATION, *PARTS, "event_explanation", packages="numpy pyarrow"),
-    "segment_engine": allow(*FOUNDATION, *PARTS, "segment_explanation", packages="numpy pyarrow"),
-    "explanation": allow(
-        *FOUNDATION, "ir", "planner", "segment_engine", "segment_explanation", "event_explanation",
+    "pipeline": allow(
+        *FOUNDATION, "syntax", "statement", "languages", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
+        *MODES, "explanation", packages="numpy pyarrow",
     ),
-    "event_explanation": allow(*FOUNDATION, "ir", "physical"),
-    "segment_explanation": allow(
-        *FOUNDATION, "ir", "physical/segments", "planner/segments", *SEGMENT_PLANS, "rewrite",
-    ),
+    "explanation": allow(*FOUNDATION, "scalar", *MODES),
     # Only this folder, cli/session and cli/spark_output import pyspark. It reads the package's version, which workers
     # compare.
     "spark": allow(
-        *FOUNDATION, *PARTS, "engine", "segment_engine", "event_engine", "event_explanation", PACKAGE,
-        packages="numpy pyarrow pyspark sqlglot",
+        *FOUNDATION, "syntax", "statement", "languages", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
+        *MODES, *LOWERING, "pipeline", PACKAGE, packages="numpy pyarrow pyspark sqlglot",
+    ),
+    "spark/lowering": allow(*FOUNDATION, *EXPRESSIONS, *MODES, *LOWERING),
+    "spark/missing_rows": allow(*EXPRESSIONS, "spark", packages="sqlglot"),
+    "spark/worker_language": allow(*FOUNDATION, "scalar", *MODES),
+    "spark/worker": allow(
+        *FOUNDATION, "syntax", "scalar", "hosts/duckdb", *EVALUATION, *MODES, "pipeline", PACKAGE,
+        packages="numpy pyarrow",
     ),
     "api": allow(
-        *FOUNDATION, "languages", "columns", "aggregates", "physical", "engine", "explanation", "spark",
-        packages="pyarrow",
+        *FOUNDATION, "syntax", "columns", *SEGMENTS, *EVENTS, "pipeline", "explanation", "spark", packages="pyarrow",
     ),
-    "__init__": allow("config", "errors", "api"),
+    "__init__": allow("settings", "errors", "api"),
     # Queries that call every kernel.
-    "warmup": allow("api", "config", "errors", packages="numpy numba pyarrow"),
+    "warmup": allow("api", "settings", "errors", packages="numpy numba pyarrow"),
     # Presentation: the public names only. Two files open the Spark session that the command
     # line asks for and write with it, one opens tables as the engine does, one measures what the planner of segment
     # searches goes by.
@@ -119,7 +152,7 @@ TABLE: dict[str, Allowed] = {
         packages="pyarrow",
     ),
     "cli/files": allow(PACKAGE, "cli", "columns/paths", packages="pyarrow"),
-    "cli/profile": allow("cli", "planner/segments"),
+    "cli/profile": allow("cli", "modes/segments/planner"),
     "cli/session": allow("cli", "cli/files", "spark", packages="pyspark"),
     "cli/spark_output": allow("cli", packages="pyspark"),
 }

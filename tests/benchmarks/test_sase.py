@@ -20,7 +20,7 @@ from benchmarks.sase import main
 from tests.events.oracle import find_matches
 
 import sparkrex as rex
-from sparkrex.physical.nfab.contract import EventMatches
+from sparkrex.modes.events.nfab.contract import EventMatches
 
 if TYPE_CHECKING:
     from pathlib import Path

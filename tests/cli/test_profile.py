@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from sparkrex.cli.main import main
-from sparkrex.planner.segments import profile
-from sparkrex.planner.segments.weights import read_weights, shipped_weights
+from sparkrex.modes.segments.planner import profile
+from sparkrex.modes.segments.planner.weights import read_weights, shipped_weights
 
 if TYPE_CHECKING:
     from pathlib import Path

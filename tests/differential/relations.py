@@ -18,17 +18,17 @@ import pyarrow as pa
 from tests.answers import rows_of
 from tests.oracle import OracleError, evaluate
 
-from sparkrex import engine
+from sparkrex import pipeline as engine
 from sparkrex.errors import ExecutionError, RexError
-from sparkrex.planner.choose_matcher import choose_matcher
+from sparkrex.modes.rows.choose import choose_matcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sparkrex.config import Settings
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.ir.plan import MatchRecognize
-    from sparkrex.planner.choose_matcher import Choice
+    from sparkrex.modes.rows.choose import Choice
+    from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.settings import Settings
 
 
 @dataclass(slots=True)

@@ -9,8 +9,8 @@ from tests.answers import render_table
 from tests.documentation.error_examples import EXAMPLES, TICKS, Example
 
 import sparkrex as rex
-from sparkrex.aggregates.registry import forget
 from sparkrex.errors import CODES, InternalError, RexError
+from sparkrex.modes.segments.aggregates.registry import forget
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 

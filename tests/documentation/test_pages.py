@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.documentation.page_examples import PAGES, Example, examples, problems
 
-from sparkrex.aggregates import registry
+from sparkrex.modes.segments.aggregates import registry
 
 ROOT = Path(__file__).parents[2]
 

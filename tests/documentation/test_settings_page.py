@@ -6,7 +6,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from sparkrex.config import Settings
+from sparkrex.settings import Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 

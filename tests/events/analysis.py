@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sparkrex.analyze.events import analyze_events
-from sparkrex.analyze.scope import InputColumn, Scope
-from sparkrex.languages.events.query import parse_events
-from sparkrex.languages.events.syntax import EventOptions, EventText
-from sparkrex.languages.match_recognize.names import name_rules
+from sparkrex.modes.events.analyze.query import analyze_events
+from sparkrex.modes.events.language.query import parse_events
+from sparkrex.modes.events.language.syntax import EventOptions, EventText
+from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.source import Source, Span
-from sparkrex.statement.tokens import find_dialect, tokenize
+from sparkrex.syntax.names import name_rules
+from sparkrex.syntax.tokens import find_dialect, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sparkrex.ir.event_query import EventQuery
+    from sparkrex.modes.events.plan import EventQuery
 
 COLUMNS = {
     "ts": "TIMESTAMP", "n": "BIGINT", "day": "DATE", "seq": "BIGINT", "kind": "VARCHAR", "lot": "VARCHAR",

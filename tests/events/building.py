@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from tests.segments.building import call
 
-from sparkrex.ir.event_pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence, absences, events
-from sparkrex.ir.event_query import EventQuery, EventWindow, Strategy, WindowUnit
-from sparkrex.ir.plan import Definition, Measure, OrderKey, PartitionKey
-from sparkrex.ir.scalar import EACH_ROW, Aggregate, ColumnAt, End, Expression, Semantics, Target
+from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence, absences, events
+from sparkrex.modes.events.plan import EventQuery, EventWindow, Strategy, WindowUnit
+from sparkrex.modes.plan import Definition, Measure, OrderKey, PartitionKey
+from sparkrex.scalar.expression import EACH_ROW, Aggregate, ColumnAt, End, Expression, Semantics, Target
 from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from tests.events import building as b
 from tests.segments.building import call
 
-from sparkrex.ir.event_pattern import AnyOf, EventPattern, Kleene, Sequence, events, positive_variables
+from sparkrex.modes.events.pattern import AnyOf, EventPattern, Kleene, Sequence, events, positive_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.property.draws import Draw
 
-    from sparkrex.ir.scalar import Expression
+    from sparkrex.scalar.expression import Expression
 
 COMPARISONS = ("gt", "ge", "lt", "le", "ne", "gt", "ge", "eq")
 AGGREGATES = ("avg", "avg", "min", "max", "sum", "count")

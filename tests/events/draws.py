@@ -18,15 +18,15 @@ from tests.events.patterns import PatternDraws
 from tests.events.positions import allows_empty, firsts
 from tests.segments.building import call
 
-from sparkrex.ir.event_pattern import Absent, EventPattern, Sequence, absences, positive_variables
-from sparkrex.ir.event_query import EventQuery, Strategy, WindowUnit
+from sparkrex.modes.events.pattern import Absent, EventPattern, Sequence, absences, positive_variables
+from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tests.property.draws import Draw
 
-    from sparkrex.ir.scalar import Expression
+    from sparkrex.scalar.expression import Expression
 
 T = TypeVar("T")
 

@@ -10,19 +10,19 @@ import numpy as np
 import pyarrow as pa
 from sqlglot.dialects.dialect import Dialect
 
-from sparkrex import event_engine
 from sparkrex.columns.cuts import cut_chunks
-from sparkrex.config import Settings
-from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator
-from sparkrex.physical.contract import Columns
-from sparkrex.physical.event_buffer import decompress_events
-from sparkrex.physical.nfab.matcher import NfabMatcher
+from sparkrex.columns.ordered import Columns
+from sparkrex.hosts.duckdb.host import DuckDbHost, RelationEvaluator
+from sparkrex.modes.events import engine as event_engine
+from sparkrex.modes.events.buffer import decompress_events
+from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sparkrex.ir.event_query import EventQuery
-    from sparkrex.physical.nfab.state import NfabState
+    from sparkrex.modes.events.nfab.state import NfabState
+    from sparkrex.modes.events.plan import EventQuery
 
 Match = tuple[tuple[int, ...], tuple[str, ...]]
 

@@ -14,17 +14,17 @@ from tests.events.draws import COLUMNS, Example, _some, _window, events
 from tests.events.patterns import PatternDraws
 from tests.segments.building import call
 
-from sparkrex.ir.event_pattern import absences, positive_variables
-from sparkrex.ir.event_query import Strategy, WindowUnit
-from sparkrex.ir.scalar import Call, Literal
+from sparkrex.modes.events.pattern import absences, positive_variables
+from sparkrex.modes.events.plan import Strategy, WindowUnit
+from sparkrex.scalar.expression import Call, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.property.draws import Draw
 
-    from sparkrex.ir.event_pattern import EventPattern
-    from sparkrex.ir.scalar import ColumnAt, Expression
+    from sparkrex.modes.events.pattern import EventPattern
+    from sparkrex.scalar.expression import ColumnAt, Expression
 
 KEYS = ("x", "x", "x", "y", "s", "x + 1", "coalesce")
 NAN = float("nan")

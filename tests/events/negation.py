@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tests.events.strategies import absent_condition
 from tests.events.windows import spans_at_most
 
-from sparkrex.ir.event_pattern import Absent, Sequence
+from sparkrex.modes.events.pattern import Absent, Sequence
 
 if TYPE_CHECKING:
     from tests.events.strategies import Candidate, Stream

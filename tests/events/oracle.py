@@ -20,12 +20,12 @@ from tests.events.strategies import Candidate, Stream
 from tests.events.windows import spans_at_most
 from tests.oracle.expressions import View, value, value_of_row
 
-from sparkrex.ir.event_pattern import positive_variables
+from sparkrex.modes.events.pattern import positive_variables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sparkrex.ir.event_query import EventQuery
+    from sparkrex.modes.events.plan import EventQuery
 
 Match = tuple[tuple[int, ...], tuple[str, ...]]
 """The numbers of the input rows of a match's events, in their order, and the variable of each."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.events.building import ANY_TYPE
 from tests.events.positions import allows_empty
 
-from sparkrex.ir.event_pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence
+from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

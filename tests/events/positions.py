@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from sparkrex.ir.event_pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence, events
+from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence, events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

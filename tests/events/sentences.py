@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from tests.oracle.expressions import View, value
 
-from sparkrex.ir.event_pattern import Event, Kleene, Sequence
-from sparkrex.ir.event_query import EventQuery, Strategy
+from sparkrex.modes.events.pattern import Event, Kleene, Sequence
+from sparkrex.modes.events.plan import EventQuery, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

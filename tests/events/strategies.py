@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from tests.events.positions import Edge, Next, Place, after, firsts
 from tests.oracle.expressions import View, value
 
-from sparkrex.ir.event_query import EventQuery, Strategy
+from sparkrex.modes.events.plan import EventQuery, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sparkrex.ir.plan import Definition
-    from sparkrex.ir.scalar import Expression
+    from sparkrex.modes.plan import Definition
+    from sparkrex.scalar.expression import Expression
 
 # No variable of a query has this name: references to selected events do not see the event under test.
 _UNDER_TEST = "(under test)"

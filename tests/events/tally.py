@@ -10,7 +10,7 @@ from tests.events.oracle import find_matches, partitions
 from tests.events.patterns import shapes
 from tests.events.positions import after
 
-from sparkrex.ir.event_pattern import Absent, Sequence, absences
+from sparkrex.modes.events.pattern import Absent, Sequence, absences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.events.oracle import Match
     from tests.events.strategies import Stream
 
-    from sparkrex.ir.event_query import EventQuery
+    from sparkrex.modes.events.plan import EventQuery
 
 LEAST_PERCENT = {
     "matched": 50, "matched more than once": 35, "matched in two partitions": 7,

@@ -18,7 +18,7 @@ import pytest
 
 import sparkrex as rex
 from sparkrex.cli.main import main
-from sparkrex.config import EVENT_ALGORITHMS
+from sparkrex.settings import EVENT_ALGORITHMS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,11 +20,11 @@ from tests.events.oracle import find_matches
 from tests.events.tally import Tally
 from tests.property.draws import strategy
 
-from sparkrex.config import EVENT_ALGORITHMS, Settings
-from sparkrex.ir.event_pattern import absences
-from sparkrex.ir.event_query import Strategy
-from sparkrex.physical.nfab import matcher
-from sparkrex.physical.nfab.automaton import compile_automaton
+from sparkrex.modes.events.nfab import matcher
+from sparkrex.modes.events.nfab.automaton import compile_automaton
+from sparkrex.modes.events.pattern import absences
+from sparkrex.modes.events.plan import Strategy
+from sparkrex.settings import EVENT_ALGORITHMS, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tests.events.oracle import Match
     from tests.property.draws import Draw
 
-    from sparkrex.hosts.duckdb import RelationEvaluator
+    from sparkrex.hosts.duckdb.host import RelationEvaluator
 
 N_EXAMPLES = int(os.environ.get("REX_EVENT_EXAMPLES", "400"))
 SEED = int(os.environ.get("REX_SEED", "20080609"))

@@ -23,18 +23,18 @@ from tests.events.oracle import find_matches
 from tests.property.draws import RandomDraw
 
 import sparkrex as rex
-from sparkrex import event_engine
-from sparkrex.analyze.event_equalities import EqualityPartition, find_partition
-from sparkrex.config import EVENT_ALGORITHMS, Settings
-from sparkrex.ir.event_pattern import absences
-from sparkrex.ir.event_query import Strategy
-from sparkrex.physical.nfab import matcher
-from sparkrex.physical.nfab.automaton import compile_automaton
+from sparkrex.modes.events import engine as event_engine
+from sparkrex.modes.events.analyze.equalities import EqualityPartition, find_partition
+from sparkrex.modes.events.nfab import matcher
+from sparkrex.modes.events.nfab.automaton import compile_automaton
+from sparkrex.modes.events.pattern import absences
+from sparkrex.modes.events.plan import Strategy
+from sparkrex.settings import EVENT_ALGORITHMS, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sparkrex.hosts.duckdb import RelationEvaluator
+    from sparkrex.hosts.duckdb.host import RelationEvaluator
 
 N_EXAMPLES = int(os.environ.get("REX_EVENT_EXAMPLES", "200"))
 SEED = int(os.environ.get("REX_SEED", "20080612"))

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from tests.events.analysis import analyzed, parsed
 
 from sparkrex.errors import RexError
-from sparkrex.ir import scalar
-from sparkrex.ir.event_pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence
-from sparkrex.ir.event_query import EventQuery, Strategy, WindowUnit
-from sparkrex.ir.forms import written
-from sparkrex.ir.scalar import End, Semantics, Target
-from sparkrex.languages.events.references import Variables, rewrite_references
-from sparkrex.languages.match_recognize.names import name_rules
+from sparkrex.modes.events.language.references import Variables, rewrite_references
+from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence
+from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.scalar import expression as scalar
+from sparkrex.scalar.expression import End, Semantics, Target
+from sparkrex.scalar.forms import written
 from sparkrex.source import Source, Span
 from sparkrex.statement.cut import cut
-from sparkrex.statement.tokens import find_dialect, span_of, tokenize
+from sparkrex.syntax.names import name_rules
+from sparkrex.syntax.tokens import find_dialect, span_of, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,16 +14,16 @@ from tests.events.oracle import find_matches
 from tests.property.draws import RandomDraw
 from tests.segments.building import call
 
-from sparkrex.config import EVENT_ALGORITHMS, Settings
 from sparkrex.errors import ExecutionError
-from sparkrex.event_engine import run_events
-from sparkrex.ir.event_query import EventQuery, Strategy, WindowUnit
-from sparkrex.kernels.nfab_codes import MERGES, RUN_STEPS
-from sparkrex.physical.nfab.automaton import compile_automaton
-from sparkrex.physical.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.engine import run_events
+from sparkrex.modes.events.kernels.codes import MERGES, RUN_STEPS
+from sparkrex.modes.events.nfab.automaton import compile_automaton
+from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.settings import EVENT_ALGORITHMS, Settings
 
 if TYPE_CHECKING:
-    from sparkrex.hosts.duckdb import RelationEvaluator
+    from sparkrex.hosts.duckdb.host import RelationEvaluator
 
 PAIR = query(seq("A a", "B b"), Strategy.NEXT)
 

@@ -19,16 +19,16 @@ from tests.events.oracle import find_matches
 from tests.interrupts import interrupt_when_busy
 from tests.segments.building import call
 
-from sparkrex.config import EVENT_ALGORITHMS, Settings
 from sparkrex.errors import ExecutionError
-from sparkrex.ir.event_query import EventQuery, Strategy, WindowUnit
-from sparkrex.kernels import nfab_codes as codes
-from sparkrex.physical.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.kernels import codes
+from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.settings import EVENT_ALGORITHMS, Settings
 
 if TYPE_CHECKING:
-    from sparkrex.hosts.duckdb import RelationEvaluator
-    from sparkrex.ir.event_pattern import EventPattern
-    from sparkrex.ir.scalar import Expression
+    from sparkrex.hosts.duckdb.host import RelationEvaluator
+    from sparkrex.modes.events.pattern import EventPattern
+    from sparkrex.scalar.expression import Expression
 
 # A pattern, and what the negated events may be compared with.
 SHAPES: list[tuple[tuple[str, ...], str]] = [

@@ -33,12 +33,12 @@ from tests.events.sentences import matches_by_sentences
 from tests.property.draws import strategy
 from tests.segments.building import call
 
-from sparkrex.config import EVENT_ALGORITHMS, Settings
-from sparkrex.ir.event_query import EventQuery, Strategy, WindowUnit
-from sparkrex.ir.plan import Measure
+from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.modes.plan import Measure
+from sparkrex.settings import EVENT_ALGORITHMS, Settings
 
 if TYPE_CHECKING:
-    from sparkrex.hosts.duckdb import RelationEvaluator
+    from sparkrex.hosts.duckdb.host import RelationEvaluator
 
 STRICT, PARTITION, NEXT, ANY = Strategy.STRICT, Strategy.PARTITION, Strategy.NEXT, Strategy.ANY
 

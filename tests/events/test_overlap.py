@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from sparkrex.physical.nfab.contract import EventMatches
-from sparkrex.physical.nfab.overlap import first_of_overlapping
+from sparkrex.modes.events.nfab.contract import EventMatches
+from sparkrex.modes.events.nfab.overlap import first_of_overlapping
 
 Match = tuple[list[int], list[int]]
 """Rows and labels."""

@@ -8,11 +8,11 @@ from tests.events.engine_runs import engine_matches, evaluator_of
 from tests.events.oracle import find_matches
 from tests.segments.building import call
 
-from sparkrex.config import Settings
-from sparkrex.ir.event_query import EventQuery, Strategy
-from sparkrex.physical.nfab.automaton import compile_automaton
-from sparkrex.physical.nfab.conditions import edge_conditions
-from sparkrex.physical.nfab.reduce import reduce_states
+from sparkrex.modes.events.nfab.automaton import compile_automaton
+from sparkrex.modes.events.nfab.conditions import edge_conditions
+from sparkrex.modes.events.nfab.reduce import reduce_states
+from sparkrex.modes.events.plan import EventQuery, Strategy
+from sparkrex.settings import Settings
 
 NESTED = seq(repeat("A+ a"), "B b")
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparkrex.ir.event_pattern import AnyOf, Event, Kleene, Sequence, absences, events
-from sparkrex.ir.event_query import Strategy, WindowUnit
-from sparkrex.ir.forms import written
-from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, End, Expression, Literal, Target, walk
+from sparkrex.modes.events.pattern import AnyOf, Event, Kleene, Sequence, absences, events
+from sparkrex.modes.events.plan import Strategy, WindowUnit
+from sparkrex.scalar.expression import Aggregate, Call, ColumnAt, End, Expression, Literal, Target, walk
+from sparkrex.scalar.forms import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sparkrex.ir.event_pattern import EventPattern
-    from sparkrex.ir.event_query import EventQuery
+    from sparkrex.modes.events.pattern import EventPattern
+    from sparkrex.modes.events.plan import EventQuery
 
 ANY_EVENT = {"Any": "kind IS NOT NULL"}
 """The type that every event of a test is of."""

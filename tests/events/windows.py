@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sparkrex.ir.event_query import WindowUnit
+from sparkrex.modes.events.plan import WindowUnit
 
 if TYPE_CHECKING:
     from tests.events.strategies import Stream

@@ -11,16 +11,16 @@ from unittest import mock
 
 import numpy as np
 
-from sparkrex import event_engine
-from sparkrex.ir import event_pattern
-from sparkrex.ir.event_pattern import absences
-from sparkrex.ir.event_query import Strategy
-from sparkrex.kernels import nfab_merge as kernel
-from sparkrex.physical.nfab import automaton, conditions, equivalence, frame, matcher
-from sparkrex.physical.nfab.contract import EventMatches
-from sparkrex.physical.nfab.matcher import NfabMatcher
-from sparkrex.physical.nfab.state import no_ends, no_nodes, no_runs, saved
-from sparkrex.physical.nfab.windows import Times
+from sparkrex.modes.events import engine as event_engine
+from sparkrex.modes.events import pattern as event_pattern
+from sparkrex.modes.events.kernels import merge as kernel
+from sparkrex.modes.events.nfab import automaton, conditions, equivalence, frame, matcher
+from sparkrex.modes.events.nfab.contract import EventMatches
+from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.nfab.state import no_ends, no_nodes, no_runs, saved
+from sparkrex.modes.events.nfab.windows import Times
+from sparkrex.modes.events.pattern import absences
+from sparkrex.modes.events.plan import Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from sparkrex.ir.event_pattern import EventPattern
-    from sparkrex.ir.event_query import EventQuery
-    from sparkrex.physical.nfab.automaton import Automaton
-    from sparkrex.physical.nfab.state import NfabState
+    from sparkrex.modes.events.nfab.automaton import Automaton
+    from sparkrex.modes.events.nfab.state import NfabState
+    from sparkrex.modes.events.pattern import EventPattern
+    from sparkrex.modes.events.plan import EventQuery
     from sparkrex.source import Source
 
 Context = AbstractContextManager[Any]

@@ -15,13 +15,15 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from sparkrex import engine
-from sparkrex.analyze.split import reach
+from sparkrex import pipeline as engine
 from sparkrex.columns.arrange import SortKey, arrange
 from sparkrex.columns.gather import shifted_positions
 from sparkrex.columns.values import plain
-from sparkrex.ir.plan import SkipTo
-from sparkrex.ir.row_pattern import (
+from sparkrex.evaluate import bitmaps, run_blocks, vectorised_batch
+from sparkrex.evaluate.run_blocks import leaving_rows
+from sparkrex.kernels.machine import holds
+from sparkrex.kernels.path import extend
+from sparkrex.languages.match_recognize.row_pattern import (
     Alternation,
     Anchor,
     AnchorKind,
@@ -31,15 +33,15 @@ from sparkrex.ir.row_pattern import (
     Permutation,
     Quantified,
 )
-from sparkrex.ir.scalar import Aggregate, ClassifierAt, ColumnAt, Semantics
-from sparkrex.kernels import backtrack as kernel
-from sparkrex.kernels.machine import holds
-from sparkrex.kernels.path import extend
-from sparkrex.physical import aggregation, output, reading, row_values
-from sparkrex.physical.rows import backtrack, bitmaps, interpreter, program, run_blocks, vectorised_batch
-from sparkrex.physical.rows.frame import hold_back
-from sparkrex.physical.rows.run_blocks import leaving_rows
-from sparkrex.planner import choose_matcher
+from sparkrex.matching import aggregation, output, reading, row_values
+from sparkrex.modes.plan import SkipTo
+from sparkrex.modes.rows import choose as choose_matcher
+from sparkrex.modes.rows import interpreter, program
+from sparkrex.modes.rows.backtrack import matcher as backtrack
+from sparkrex.modes.rows.frame import hold_back
+from sparkrex.modes.rows.kernels import backtrack as kernel
+from sparkrex.scalar.expression import Aggregate, ClassifierAt, ColumnAt, Semantics
+from sparkrex.scalar.split import reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,11 +50,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.arrange import Arrangement
-    from sparkrex.ir.row_pattern import RowPattern
-    from sparkrex.ir.scalar import Target
-    from sparkrex.physical.contract import Matches
-    from sparkrex.physical.reading import MatchReader, Viewpoints
-    from sparkrex.physical.rows.blocks import Value
+    from sparkrex.evaluate.blocks import Value
+    from sparkrex.languages.match_recognize.row_pattern import RowPattern
+    from sparkrex.matching.contract import Matches
+    from sparkrex.matching.reading import MatchReader, Viewpoints
+    from sparkrex.scalar.expression import Target
     from sparkrex.source import Source
 
 

@@ -11,33 +11,33 @@ import numpy as np
 import pyarrow as pa
 from tests.faults.faults import Fault
 
-from sparkrex import segment_engine
-from sparkrex.ir.plan import SkipTo
-from sparkrex.ir.scalar import Literal
-from sparkrex.kernels.segments import value_window
-from sparkrex.physical.segments import build, conditions, joins, series, skip, unary
-from sparkrex.physical.segments.arguments import number_column
-from sparkrex.physical.segments.arrays import kept, taken
-from sparkrex.physical.segments.contains import Contains
-from sparkrex.physical.segments.contract import Segments, Spaces
-from sparkrex.physical.segments.leaves import candidates_of
-from sparkrex.physical.segments.probes import Probes, shared
-from sparkrex.planner.segments import lengths, make_logical
-from sparkrex.planner.segments.logical import Concat, Neither
-from sparkrex.planner.segments.references import without_rows
-from sparkrex.rewrite import flatten, push_down_windows
+from sparkrex.modes.plan import SkipTo
+from sparkrex.modes.segments import engine as segment_engine
+from sparkrex.modes.segments.kernels.segments import value_window
+from sparkrex.modes.segments.operators import build, conditions, joins, series, skip, unary
+from sparkrex.modes.segments.operators.arguments import number_column
+from sparkrex.modes.segments.operators.arrays import kept, taken
+from sparkrex.modes.segments.operators.contains import Contains
+from sparkrex.modes.segments.operators.contract import Segments, Spaces
+from sparkrex.modes.segments.operators.leaves import candidates_of
+from sparkrex.modes.segments.operators.probes import Probes, shared
+from sparkrex.modes.segments.planner import lengths, make_logical
+from sparkrex.modes.segments.planner.logical import Concat, Neither
+from sparkrex.modes.segments.planner.references import without_rows
+from sparkrex.modes.segments.rewrite import flatten, push_down_windows
+from sparkrex.scalar.expression import Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from sparkrex.columns.arrange import Arrangement
-    from sparkrex.ir.plan import Skip
-    from sparkrex.ir.scalar import Expression
-    from sparkrex.physical.rows.blocks import Value
-    from sparkrex.physical.segments.series import Column
-    from sparkrex.planner.segments.lengths import Lengths
-    from sparkrex.planner.segments.logical import Logical
+    from sparkrex.evaluate.blocks import Value
+    from sparkrex.modes.plan import Skip
+    from sparkrex.modes.segments.operators.series import Column
+    from sparkrex.modes.segments.planner.lengths import Lengths
+    from sparkrex.modes.segments.planner.logical import Logical
+    from sparkrex.scalar.expression import Expression
 
 
 # Windows and junctions

@@ -19,14 +19,14 @@ from tests.faults.event_faults import EVENT_FAULTS, EventFault
 from tests.property.draws import RandomDraw
 
 from sparkrex.errors import RexError
-from sparkrex.ir.event_query import Strategy
+from sparkrex.modes.events.plan import Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.events.draws import Example
 
-    from sparkrex.hosts.duckdb import RelationEvaluator
+    from sparkrex.hosts.duckdb.host import RelationEvaluator
 
 SEED = 20080609
 MOST_EXAMPLES = 1200

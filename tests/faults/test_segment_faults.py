@@ -16,7 +16,7 @@ from tests.segments.test_engine import rows, same
 from tests.segments.texts import SCHEMA, TYPES, clauses, containing_clauses, plain_clauses, tables
 
 from sparkrex.errors import RexError
-from sparkrex.planner.segments.planners import PLANNERS
+from sparkrex.modes.segments.planner.planners import PLANNERS
 
 if TYPE_CHECKING:
     from tests.faults.faults import Fault

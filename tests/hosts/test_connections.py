@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex.config import Settings
-from sparkrex.hosts import duckdb_instance
-from sparkrex.hosts.duckdb import DuckDbHost
+from sparkrex.hosts.duckdb import instance as duckdb_instance
+from sparkrex.hosts.duckdb.host import DuckDbHost
+from sparkrex.settings import Settings
 from sparkrex.source import Source
-from sparkrex.statement.tokens import find_dialect
+from sparkrex.syntax.tokens import find_dialect
 
 
 def host(text: str = "SELECT 1", dialect: str = "spark", **settings: object) -> DuckDbHost:

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from sparkrex.config import Settings
-from sparkrex.hosts.duckdb import DuckDbHost
-from sparkrex.hosts.duckdb_types import arrow_column_type
+from sparkrex.hosts.duckdb.host import DuckDbHost
+from sparkrex.hosts.duckdb.types import arrow_column_type
+from sparkrex.settings import Settings
 from sparkrex.source import Source
-from sparkrex.statement.tokens import find_dialect
+from sparkrex.syntax.tokens import find_dialect
 
 UNITS = ("s", "ms", "us", "ns")
 FLAT = [

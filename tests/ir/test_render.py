@@ -10,15 +10,15 @@ from sqlglot import parse_one
 from sqlglot.dialects.dialect import Dialect
 
 from sparkrex.errors import UnsupportedError
-from sparkrex.ir.forms import OWN, PLAIN
-from sparkrex.ir.host_syntax import HostSyntax, stand_in
-from sparkrex.ir.render_duckdb import DUCKDB
-from sparkrex.ir.render_spark import SPARK
-from sparkrex.ir.scalar import Call, ColumnAt, Difference, Fraction, Literal, OnZero, Target
+from sparkrex.scalar.expression import Call, ColumnAt, Difference, Fraction, Literal, OnZero, Target
+from sparkrex.scalar.forms import OWN, PLAIN
+from sparkrex.scalar.host_syntax import HostSyntax, stand_in
+from sparkrex.scalar.render.duckdb import DUCKDB
+from sparkrex.scalar.render.spark import SPARK
 from sparkrex.source import Span
 
 if TYPE_CHECKING:
-    from sparkrex.ir.render import Leaf
+    from sparkrex.scalar.render.renderer import Leaf
 
 X, Y = (ColumnAt(Target(), name) for name in "xy")
 SPARK_SQL = Dialect.get_or_raise("spark")

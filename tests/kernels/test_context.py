@@ -10,11 +10,12 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex.kernels.backtrack import is_ascending
-from sparkrex.physical.rows import backtrack, runs
+from sparkrex.modes.rows import runs
+from sparkrex.modes.rows.backtrack import matcher as backtrack
+from sparkrex.modes.rows.kernels.backtrack import is_ascending
 
 if TYPE_CHECKING:
-    from sparkrex.physical.rows.program import Program
+    from sparkrex.modes.rows.program import Program
 
 _SEEDS = range(12)
 

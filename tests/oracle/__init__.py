@@ -1,4 +1,4 @@
-"""MATCH_RECOGNIZE by definition: a slow, obvious evaluator of `ir.plan.MatchRecognize` over plain Python values.
+"""MATCH_RECOGNIZE by definition: a slow, obvious evaluator of `MatchRecognize` over plain Python values.
 
 It is the second opinion that every matcher is compared with, so it shares nothing with the engine but the algebra: it
 imports `sparkrex.ir` and the standard library, nothing else. A row is a mapping from exact input column name to value.

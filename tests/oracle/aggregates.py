@@ -20,7 +20,7 @@ from tests.oracle.errors import CannotEvaluate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sparkrex.ir.scalar import Aggregate
+    from sparkrex.scalar.expression import Aggregate
 
 # In these dialects array_agg leaves NULLs out.
 _SKIPPING_NULLS = frozenset({"spark", "databricks", "snowflake"})

@@ -8,17 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sparkrex.ir.plan import (
-    Definition,
-    MatchRecognize,
-    Measure,
-    OrderKey,
-    PartitionKey,
-    RowsPerMatch,
-    Skip,
-    SkipTo,
-)
-from sparkrex.ir.scalar import (
+from sparkrex.languages.match_recognize.traverse import variables as variables_of
+from sparkrex.modes.plan import Definition, Measure, OrderKey, PartitionKey, RowsPerMatch, Skip, SkipTo
+from sparkrex.modes.rows.plan import MatchRecognize
+from sparkrex.scalar.expression import (
     Aggregate,
     Call,
     ClassifierAt,
@@ -30,13 +23,12 @@ from sparkrex.ir.scalar import (
     SortItem,
     Target,
 )
-from sparkrex.ir.traverse import variables as variables_of
 from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sparkrex.ir.row_pattern import RowPattern
+    from sparkrex.languages.match_recognize.row_pattern import RowPattern
 
 PAST_LAST_ROW = Skip(SkipTo.PAST_LAST_ROW)
 NEXT_ROW = Skip(SkipTo.NEXT_ROW)

@@ -16,12 +16,14 @@ from tests.oracle.expressions import View, mapped_indices, reads_mapping, value,
 from tests.oracle.ordering import partitions
 from tests.oracle.words import Future, Mapping, Words, future_of_labels, future_of_length
 
-from sparkrex.ir.plan import MatchRecognize, RowsPerMatch, SkipTo
-from sparkrex.ir.traverse import variables
+from sparkrex.languages.match_recognize.traverse import variables
+from sparkrex.modes.plan import RowsPerMatch, SkipTo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from collections.abc import Mapping as Row
+
+    from sparkrex.modes.rows.plan import MatchRecognize
 
 # Conditions that read the mapping can make the search exponential; beyond this the oracle has no opinion.
 MOST_TESTS = 50_000

@@ -14,7 +14,7 @@ from tests.oracle import aggregates, functions
 from tests.oracle.errors import CannotEvaluate
 from tests.oracle.spelling import check_plain, spelled
 
-from sparkrex.ir.scalar import (
+from sparkrex.scalar.expression import (
     Aggregate,
     Call,
     ClassifierAt,

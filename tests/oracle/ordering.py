@@ -14,7 +14,7 @@ from tests.oracle.expressions import value_of_row
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.modes.rows.plan import MatchRecognize
 
 
 def partitions(plan: MatchRecognize, rows: Sequence[Mapping[str, Any]], dialect: str) -> list[list[int]]:

@@ -14,7 +14,7 @@ from sqlglot import exp
 from tests.oracle.errors import CannotEvaluate
 
 if TYPE_CHECKING:
-    from sparkrex.ir.scalar import Aggregate, Call
+    from sparkrex.scalar.expression import Aggregate, Call
 
 # `skewness({0})`, `foo({0}, {1})`
 _PLAIN_AGGREGATE = re.compile(r"\w+\((\{\d+\}(, )?)*\)\Z")

@@ -28,8 +28,7 @@ from tests.oracle.building import (
 )
 from tests.oracle.words import EmptyIterations, Mapping, Unpruned, Words, future_of_length
 
-from sparkrex.ir.plan import RowsPerMatch
-from sparkrex.ir.row_pattern import (
+from sparkrex.languages.match_recognize.row_pattern import (
     Anchor,
     AnchorKind,
     Empty,
@@ -44,7 +43,8 @@ from sparkrex.ir.row_pattern import (
     star,
     variable,
 )
-from sparkrex.ir.scalar import End, Expression, Literal, MatchNumber
+from sparkrex.modes.plan import RowsPerMatch
+from sparkrex.scalar.expression import End, Expression, Literal, MatchNumber
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as Definitions

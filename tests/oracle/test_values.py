@@ -15,9 +15,9 @@ from tests.oracle import CannotEvaluate, OracleError, evaluate
 from tests.oracle.building import aggregate, call, column, make_plan
 from tests.oracle.expressions import value_of_row
 
-from sparkrex.ir.host_syntax import HostSyntax, stand_in
-from sparkrex.ir.row_pattern import plus, variable
-from sparkrex.ir.scalar import Call, Expression, Literal, SortItem
+from sparkrex.languages.match_recognize.row_pattern import plus, variable
+from sparkrex.scalar.expression import Call, Expression, Literal, SortItem
+from sparkrex.scalar.host_syntax import HostSyntax, stand_in
 
 A = variable("A")
 N = column("n")

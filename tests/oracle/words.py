@@ -17,7 +17,7 @@ from enum import Enum
 from itertools import permutations
 from typing import TYPE_CHECKING, Protocol, assert_never
 
-from sparkrex.ir.row_pattern import (
+from sparkrex.languages.match_recognize.row_pattern import (
     Alternation,
     Anchor,
     AnchorKind,

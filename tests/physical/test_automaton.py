@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex.physical.rows import viability
+from sparkrex.modes.rows.automaton import viability
 
 N_ROWS = 3_000
 

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex import engine
-from sparkrex.physical.labels import needs_labels
-from sparkrex.physical.output import build_output
+from sparkrex import pipeline as engine
+from sparkrex.matching.output import build_output
+from sparkrex.modes.rows.labels import needs_labels
 
 if TYPE_CHECKING:
-    from sparkrex.ir.plan import MatchRecognize
-    from sparkrex.physical.reading import MatchReader
+    from sparkrex.matching.reading import MatchReader
+    from sparkrex.modes.rows.plan import MatchRecognize
 
 TABLE = pa.table({"k": [i // 40 for i in range(120)], "ts": range(120), "x": [(i * 7919) % 23 for i in range(120)]})
 

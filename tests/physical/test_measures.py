@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.errors import ExecutionError
-from sparkrex.ir.scalar import EACH_ROW, Aggregate, ClassifierAt, ColumnAt, End, Semantics, Target
 from sparkrex.kernels import accumulate as accumulate_module
 from sparkrex.kernels import lazy
-from sparkrex.physical import output, reading
-from sparkrex.physical.aggregation import aggregate_together
-from sparkrex.physical.contract import Matches
-from sparkrex.physical.reading import MatchReader, Viewpoints
+from sparkrex.matching import output, reading
+from sparkrex.matching.aggregation import aggregate_together
+from sparkrex.matching.contract import Matches
+from sparkrex.matching.reading import MatchReader, Viewpoints
+from sparkrex.scalar.expression import EACH_ROW, Aggregate, ClassifierAt, ColumnAt, End, Semantics, Target
 from sparkrex.threads import ranges
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex.hosts.duckdb import RelationEvaluator
+from sparkrex.hosts.duckdb.host import RelationEvaluator
 
 if TYPE_CHECKING:
     from sparkrex.source import Span

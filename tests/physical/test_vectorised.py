@@ -17,22 +17,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.physical.conditions import COLUMNS, condition_texts, tables
 
-from sparkrex import engine
+from sparkrex import pipeline as engine
 from sparkrex import threads as thread_pool
-from sparkrex.analyze.split import split_conditions
-from sparkrex.config import Settings
+from sparkrex.columns.ordered import Columns
 from sparkrex.errors import RexError
-from sparkrex.ir.plan import MatchRecognize
-from sparkrex.physical.contract import Columns
-from sparkrex.physical.rows import run_blocks
-from sparkrex.physical.rows.bitmaps import evaluate_bitmaps, host_reasons, host_truths
-from sparkrex.physical.rows.run_blocks import leaving_rows
+from sparkrex.evaluate import run_blocks
+from sparkrex.evaluate.bitmaps import evaluate_bitmaps, host_reasons, host_truths
+from sparkrex.evaluate.run_blocks import leaving_rows
+from sparkrex.modes.rows.plan import MatchRecognize
+from sparkrex.scalar.split import split_conditions
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sparkrex.analyze.split import Condition
-    from sparkrex.hosts.duckdb import RelationEvaluator
+    from sparkrex.hosts.duckdb.host import RelationEvaluator
+    from sparkrex.scalar.split import Condition
     from sparkrex.source import Source
 
 DIALECTS = ["spark", "trino", "duckdb"]

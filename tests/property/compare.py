@@ -20,7 +20,7 @@ from sparkrex.kernels import lazy
 if TYPE_CHECKING:
     from tests.property.examples import Example
 
-    from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.modes.rows.plan import MatchRecognize
 
 # The only errors that legal queries over these tables may end in.
 _RUN_TIME_CODES = ("REX401", "REX402")

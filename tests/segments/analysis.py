@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sparkrex.analyze.clause import union_variables
-from sparkrex.analyze.scope import InputColumn, Scope
-from sparkrex.analyze.segments import analyze_segments
-from sparkrex.engine import parse_query
-from sparkrex.ir import traverse
-from sparkrex.languages.match_recognize.names import name_rules
+from sparkrex.languages.match_recognize import traverse
 from sparkrex.languages.match_recognize.syntax import Clause
+from sparkrex.modes.rows.analyze import union_variables
+from sparkrex.modes.segments.analyze.clause import analyze_segments
+from sparkrex.pipeline import parse_query
+from sparkrex.scalar.analyze.scope import InputColumn, Scope
+from sparkrex.syntax.names import name_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sparkrex.ir.plan import SegmentSearch
+    from sparkrex.modes.segments.plan import SegmentSearch
 
 COLUMNS = {
     "tstamp": "TIMESTAMP", "day": "DATE", "n": "BIGINT", "ticker": "VARCHAR", "city": "VARCHAR", "price": "DOUBLE",

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from tests.segments.oracle import partitions
 
-from sparkrex.physical.contract import Columns
-from sparkrex.physical.segments.series import Column, Series
+from sparkrex.columns.ordered import Columns
+from sparkrex.modes.segments.operators.series import Column, Series
 
 if TYPE_CHECKING:
     from tests.segments.draws import Example

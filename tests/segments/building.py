@@ -9,27 +9,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from sparkrex.ir.plan import (
-    Measure,
-    OrderKey,
-    PartitionKey,
-    SegmentDefinition,
-    SegmentSearch,
-    Skip,
-)
-from sparkrex.ir.scalar import (
-    EACH_ROW,
-    Aggregate,
-    Call,
-    ColumnAt,
-    End,
-    Expression,
-    Literal,
-    Scalar,
-    Semantics,
-    Target,
-)
-from sparkrex.ir.segment_pattern import (
+from sparkrex.modes.plan import Measure, OrderKey, PartitionKey, Skip
+from sparkrex.modes.segments.pattern import (
     Alternation,
     And,
     Concatenation,
@@ -40,6 +21,19 @@ from sparkrex.ir.segment_pattern import (
     SegmentVariable,
     Window,
     children,
+)
+from sparkrex.modes.segments.plan import SegmentDefinition, SegmentSearch
+from sparkrex.scalar.expression import (
+    EACH_ROW,
+    Aggregate,
+    Call,
+    ColumnAt,
+    End,
+    Expression,
+    Literal,
+    Scalar,
+    Semantics,
+    Target,
 )
 from sparkrex.source import Source, Span
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from tests.segments import building as b
 
-from sparkrex.ir.plan import SegmentDefinition, SegmentSearch, Skip, SkipTo
-from sparkrex.ir.segment_pattern import Window
+from sparkrex.modes.plan import Skip, SkipTo
+from sparkrex.modes.segments.pattern import Window
 
 if TYPE_CHECKING:
-    from sparkrex.ir.scalar import Expression
-    from sparkrex.ir.segment_pattern import SegmentPattern
+    from sparkrex.modes.segments.pattern import SegmentPattern
+    from sparkrex.modes.segments.plan import SegmentDefinition, SegmentSearch
+    from sparkrex.scalar.expression import Expression
 
 COLUMNS = ("k", "t", "x", "y")
 COMPARISONS = ("lt", "le", "gt", "ge")

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, assert_never
 from tests.segments.definitions import number
 from tests.segments.values import Scene, value
 
-from sparkrex.ir import segment_pattern as sp
-from sparkrex.ir.plan import SegmentDefinition
-from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Neither, Repeat
-from sparkrex.planner.segments.references import renamed
+from sparkrex.modes.segments import pattern as sp
+from sparkrex.modes.segments.plan import SegmentDefinition
+from sparkrex.modes.segments.planner.logical import Both, Concat, Either, Leaf, Neither, Repeat
+from sparkrex.modes.segments.planner.references import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sparkrex.ir.plan import SegmentSearch
-    from sparkrex.ir.segment_pattern import SegmentPattern, Window
-    from sparkrex.planner.segments.logical import Logical
+    from sparkrex.modes.segments.pattern import SegmentPattern, Window
+    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.modes.segments.planner.logical import Logical
 
 Pairs = set[tuple[int, int]]
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from tests.segments import definitions
 from tests.segments.values import Scene, value
 
-from sparkrex.ir import segment_pattern as sp
-from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, End, Expression, Literal
+from sparkrex.modes.segments import pattern as sp
+from sparkrex.scalar.expression import Aggregate, Call, ColumnAt, End, Expression, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sparkrex.ir.plan import SegmentSearch
-    from sparkrex.ir.segment_pattern import SegmentPattern
+    from sparkrex.modes.segments.pattern import SegmentPattern
+    from sparkrex.modes.segments.plan import SegmentSearch
 
 Segment = tuple[int, int]
 

@@ -21,8 +21,8 @@ from tests.segments.definitions import number
 from tests.segments.plain import Labels, labelled_matches, mapped_rows, measure
 from tests.segments.values import Scene, Segment, value, variables_read
 
-from sparkrex.ir.plan import SegmentDefinition, SegmentSearch, Skip, SkipTo
-from sparkrex.ir.segment_pattern import (
+from sparkrex.modes.plan import Skip, SkipTo
+from sparkrex.modes.segments.pattern import (
     Alternation,
     And,
     Concatenation,
@@ -38,7 +38,8 @@ from sparkrex.ir.segment_pattern import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sparkrex.ir.plan import OrderKey
+    from sparkrex.modes.plan import OrderKey
+    from sparkrex.modes.segments.plan import SegmentDefinition, SegmentSearch
 
 Bindings = frozenset[tuple[str, Segment]]
 """The variables that have a segment, each with it."""

@@ -14,8 +14,7 @@ from tests.oracle.expressions import value as standard_value
 from tests.segments import definitions
 from tests.segments.values import Scene, value
 
-from sparkrex.ir.scalar import Aggregate, Call, Expression, Literal
-from sparkrex.ir.segment_pattern import (
+from sparkrex.modes.segments.pattern import (
     Alternation,
     And,
     Concatenation,
@@ -25,11 +24,12 @@ from sparkrex.ir.segment_pattern import (
     SegmentPattern,
     SegmentVariable,
 )
+from sparkrex.scalar.expression import Aggregate, Call, Expression, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sparkrex.ir.plan import SegmentSearch
+    from sparkrex.modes.segments.plan import SegmentSearch
 
 Labels = tuple[str, ...]
 """The variable that each row of a match is mapped to."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Logical, Neither, Repeat
-from sparkrex.planner.segments.physical_plan import Op, Physical
-from sparkrex.planner.segments.references import bound
-from sparkrex.planner.segments.validate import Order, evaluation_order, is_wildcard
+from sparkrex.modes.segments.planner.logical import Both, Concat, Either, Leaf, Logical, Neither, Repeat
+from sparkrex.modes.segments.planner.physical_plan import Op, Physical
+from sparkrex.modes.segments.planner.references import bound
+from sparkrex.modes.segments.planner.validate import Order, evaluation_order, is_wildcard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

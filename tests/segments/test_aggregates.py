@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.segments import definitions
 
-from sparkrex.aggregates import registry
-from sparkrex.aggregates.contract import CostClass
-from sparkrex.aggregates.correlation import Corr
-from sparkrex.aggregates.mann_kendall import MannKendall, Table
-from sparkrex.aggregates.regression import Regression
 from sparkrex.errors import ExecutionError
-from sparkrex.physical.segments import calls
+from sparkrex.modes.segments.aggregates import registry
+from sparkrex.modes.segments.aggregates.contract import CostClass
+from sparkrex.modes.segments.aggregates.correlation import Corr
+from sparkrex.modes.segments.aggregates.mann_kendall import MannKendall, Table
+from sparkrex.modes.segments.aggregates.regression import Regression
+from sparkrex.modes.segments.operators import calls
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sparkrex.aggregates.contract import SegmentAggregate
+    from sparkrex.modes.segments.aggregates.contract import SegmentAggregate
 
 ONE_SEGMENT = [
     name for name in registry.names()

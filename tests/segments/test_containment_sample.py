@@ -11,16 +11,16 @@ import pytest
 from tests.segments import building as b
 
 import sparkrex as rex
-from sparkrex import segment_engine
-from sparkrex.ir.segment_pattern import Window
-from sparkrex.planner.segments.containment_sample import with_containments
-from sparkrex.planner.segments.logical import Both, Concat, Leaf, Neither
-from sparkrex.planner.segments.planners import Plan, make_plan
-from sparkrex.planner.segments.references import annotated
-from sparkrex.planner.segments.statistics import Sampled, Statistics
+from sparkrex.modes.segments import engine as segment_engine
+from sparkrex.modes.segments.pattern import Window
+from sparkrex.modes.segments.planner.containment_sample import with_containments
+from sparkrex.modes.segments.planner.logical import Both, Concat, Leaf, Neither
+from sparkrex.modes.segments.planner.planners import Plan, make_plan
+from sparkrex.modes.segments.planner.references import annotated
+from sparkrex.modes.segments.planner.statistics import Sampled, Statistics
 
 if TYPE_CHECKING:
-    from sparkrex.planner.segments.cost import Estimate
+    from sparkrex.modes.segments.planner.cost import Estimate
 
 DEFINE = {
     "W": "SEGMENT W AS {w}", "ALLW": "SEGMENT ALLW AS window(1, 200)",

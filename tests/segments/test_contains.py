@@ -16,19 +16,19 @@ from tests.segments.oracle import find_segments
 from tests.segments.test_plans import found_by, shape
 
 import sparkrex as rex
-from sparkrex.ir.segment_pattern import Window
-from sparkrex.planner.segments.contains import containment_of
-from sparkrex.planner.segments.logical import parts
-from sparkrex.planner.segments.make_logical import make_logical
-from sparkrex.planner.segments.planners import PLANNERS
-from sparkrex.planner.segments.rule_planners import random_plan
-from sparkrex.rewrite.driver import rewrite_logical
+from sparkrex.modes.segments.pattern import Window
+from sparkrex.modes.segments.planner.contains import containment_of
+from sparkrex.modes.segments.planner.logical import parts
+from sparkrex.modes.segments.planner.make_logical import make_logical
+from sparkrex.modes.segments.planner.planners import PLANNERS
+from sparkrex.modes.segments.planner.rule_planners import random_plan
+from sparkrex.modes.segments.rewrite.driver import rewrite_logical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sparkrex.ir.segment_pattern import SegmentPattern
-    from sparkrex.planner.segments.logical import Logical
+    from sparkrex.modes.segments.pattern import SegmentPattern
+    from sparkrex.modes.segments.planner.logical import Logical
 
 N_EXAMPLES = int(os.environ.get("REX_SEGMENT_EXAMPLES", "100"))
 _Y = Variable("V1", True, ())

@@ -16,10 +16,10 @@ from tests.segments.oracle import evaluate
 from tests.segments.texts import TYPES
 
 import sparkrex as rex
-from sparkrex import config
-from sparkrex.aggregates.contract import CostClass
-from sparkrex.aggregates.registry import find, forget
-from sparkrex.planner.segments.planners import PLANNERS
+from sparkrex import settings as config
+from sparkrex.modes.segments.aggregates.contract import CostClass
+from sparkrex.modes.segments.aggregates.registry import find, forget
+from sparkrex.modes.segments.planner.planners import PLANNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,15 +22,15 @@ from tests.segments.oracle import evaluate
 from tests.segments.test_engine import rows, same
 from tests.segments.texts import SCHEMA, TYPES, clauses, containing_clauses, plain_clauses, tables
 
-from sparkrex import segment_engine
-from sparkrex.planner.segments.physical_plan import Op
-from sparkrex.planner.segments.planners import PLANNERS, Plan, make_plan
-from sparkrex.planner.segments.rule_planners import random_plan
+from sparkrex.modes.segments import engine as segment_engine
+from sparkrex.modes.segments.planner.physical_plan import Op
+from sparkrex.modes.segments.planner.planners import PLANNERS, Plan, make_plan
+from sparkrex.modes.segments.planner.rule_planners import random_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sparkrex.planner.segments.physical_plan import Physical
+    from sparkrex.modes.segments.planner.physical_plan import Physical
 
 N_EXAMPLES = int(os.environ.get("REX_SEGMENT_EXAMPLES", "200"))
 SEED = int(os.environ.get("REX_SEED", "20230619"))

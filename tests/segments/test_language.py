@@ -11,20 +11,21 @@ from hypothesis import strategies as st
 from tests.segments import building as b
 from tests.segments.analysis import analyzed
 
-from sparkrex.aggregates import registry
-from sparkrex.analyze.segment_aggregates import BUILT_IN, SPELLINGS
 from sparkrex.errors import RexError
-from sparkrex.ir import row_pattern as rp
-from sparkrex.ir.plan import SegmentDefinition, Skip, SkipTo
-from sparkrex.ir.scalar import Aggregate, Call, Difference, Semantics, aggregates, references
-from sparkrex.ir.segment_pattern import And, Concatenation, Kleene, Not, SegmentPattern, Window
-from sparkrex.ir.traverse import variables
-from sparkrex.languages.match_recognize.names import name_rules
-from sparkrex.languages.match_recognize.pattern import parse_pattern
+from sparkrex.languages.match_recognize import row_pattern as rp
+from sparkrex.languages.match_recognize.parse_pattern import parse_pattern
+from sparkrex.languages.match_recognize.traverse import variables
+from sparkrex.modes.plan import Skip, SkipTo
+from sparkrex.modes.segments.aggregates import registry
+from sparkrex.modes.segments.analyze.aggregates import BUILT_IN, SPELLINGS
+from sparkrex.modes.segments.pattern import And, Concatenation, Kleene, Not, SegmentPattern, Window
+from sparkrex.modes.segments.plan import SegmentDefinition
+from sparkrex.scalar.expression import Aggregate, Call, Difference, Semantics, aggregates, references
 from sparkrex.source import Source, Span
+from sparkrex.syntax.names import name_rules
 
 if TYPE_CHECKING:
-    from sparkrex.ir.row_pattern import RowPattern
+    from sparkrex.languages.match_recognize.row_pattern import RowPattern
 
 P1, P2, S, T, W = b.point("P1"), b.point("P2"), b.segment("S"), b.segment("T"), b.segment("W")
 

@@ -14,22 +14,22 @@ from tests.segments.analysis import analyzed
 from tests.segments.test_planner import ANY, UPPER, _above, _leaf, _monotone, _random_statistics, _trend
 
 import sparkrex as rex
-from sparkrex.analyze.segment_forms import MOST_PARTS
-from sparkrex.planner.segments import containment_sample, large_and
-from sparkrex.planner.segments.alternatives import Alternatives
-from sparkrex.planner.segments.cost import CostModel
-from sparkrex.planner.segments.logical import Both, Concat, Leaf, Logical, Neither
-from sparkrex.planner.segments.optimizer import optimize
-from sparkrex.planner.segments.physical_plan import Op
-from sparkrex.planner.segments.planners import make_plan
-from sparkrex.planner.segments.references import annotated, of_others
-from sparkrex.planner.segments.rule_planners import RULE_PLANNERS, plan_by_rule
-from sparkrex.planner.segments.statistics import Statistics
-from sparkrex.planner.segments.validate import Order, evaluation_order, has_order
-from sparkrex.planner.segments.weights import shipped_weights
+from sparkrex.modes.segments.analyze.forms import MOST_PARTS
+from sparkrex.modes.segments.planner import containment_sample, large_and
+from sparkrex.modes.segments.planner.alternatives import Alternatives
+from sparkrex.modes.segments.planner.cost import CostModel
+from sparkrex.modes.segments.planner.logical import Both, Concat, Leaf, Logical, Neither
+from sparkrex.modes.segments.planner.optimizer import optimize
+from sparkrex.modes.segments.planner.physical_plan import Op
+from sparkrex.modes.segments.planner.planners import make_plan
+from sparkrex.modes.segments.planner.references import annotated, of_others
+from sparkrex.modes.segments.planner.rule_planners import RULE_PLANNERS, plan_by_rule
+from sparkrex.modes.segments.planner.statistics import Statistics
+from sparkrex.modes.segments.planner.validate import Order, evaluation_order, has_order
+from sparkrex.modes.segments.planner.weights import shipped_weights
 
 if TYPE_CHECKING:
-    from sparkrex.planner.segments.physical_plan import Physical
+    from sparkrex.modes.segments.planner.physical_plan import Physical
 
 NOTHING: frozenset[str] = frozenset()
 

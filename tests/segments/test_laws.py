@@ -11,10 +11,10 @@ from tests.segments import building as b
 from tests.segments.draws import Example, examples
 from tests.segments.oracle import find_segments
 
-from sparkrex.ir.segment_pattern import Concatenation
+from sparkrex.modes.segments.pattern import Concatenation
 
 if TYPE_CHECKING:
-    from sparkrex.ir.segment_pattern import SegmentPattern
+    from sparkrex.modes.segments.pattern import SegmentPattern
 
 Spans = set[tuple[object, int, int]]
 SEARCHES = examples(depth=2, n_leaves=3, n_rows=5, with_skip=False)

@@ -13,7 +13,7 @@ from tests.segments.analysis import analyzed
 from tests.segments.oracle import evaluate
 
 import sparkrex as rex
-from sparkrex.planner.segments.planners import PLANNERS
+from sparkrex.modes.segments.planner.planners import PLANNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -31,12 +31,13 @@ from tests.segments.building import (
 from tests.segments.draws import Example, examples
 from tests.segments.oracle import SkipFails, evaluate, find_segments
 
-from sparkrex.ir.plan import SegmentSearch, Skip, SkipTo
-from sparkrex.ir.scalar import EACH_ROW, Aggregate, ColumnAt, Semantics
-from sparkrex.ir.segment_pattern import Window
+from sparkrex.modes.plan import Skip, SkipTo
+from sparkrex.modes.segments.pattern import Window
+from sparkrex.scalar.expression import EACH_ROW, Aggregate, ColumnAt, Semantics
 
 if TYPE_CHECKING:
-    from sparkrex.ir.segment_pattern import SegmentPattern
+    from sparkrex.modes.segments.pattern import SegmentPattern
+    from sparkrex.modes.segments.plan import SegmentSearch
 
 S, W, P1, P2 = segment("S"), segment("W"), point("P1"), point("P2")
 RISING = define("S", call("gt", last("S", "x"), first("S", "x")))

@@ -14,30 +14,31 @@ from tests.segments.analysis import analyzed
 from tests.segments.mapped_rows import answers
 from tests.segments.oracle import find_segments
 
-from sparkrex.analyze.segment_forms import segment_form
-from sparkrex.analyze.segment_references import is_mapped_before
 from sparkrex.errors import ParseError
-from sparkrex.ir import row_pattern as rp
-from sparkrex.ir.plan import Measure, SegmentDefinition, Subset
-from sparkrex.ir.scalar import Aggregate, ColumnAt, End, Semantics, Target
-from sparkrex.planner.segments.make_logical import make_logical, order_column
-from sparkrex.rewrite.decompose_conditions import decompose_conditions
-from sparkrex.rewrite.driver import rewrite_logical
-from sparkrex.rewrite.drop_irrelevant import drop_irrelevant
-from sparkrex.rewrite.factor_alternatives import factored
-from sparkrex.rewrite.plain import rewrite_plain
-from sparkrex.rewrite.points_to_segments import pluses_to_segments, stars_to_segments
-from sparkrex.rewrite.reassign_conditions import reassign_conditions
-from sparkrex.rewrite.text import logical_text
-from sparkrex.rewrite.unions_to_segments import repeated_to_segments, unions_to_segments
+from sparkrex.languages.match_recognize import row_pattern as rp
+from sparkrex.modes.plan import Measure, Subset
+from sparkrex.modes.segments.analyze.forms import segment_form
+from sparkrex.modes.segments.analyze.references import is_mapped_before
+from sparkrex.modes.segments.plan import SegmentDefinition
+from sparkrex.modes.segments.planner.make_logical import make_logical, order_column
+from sparkrex.modes.segments.rewrite.decompose_conditions import decompose_conditions
+from sparkrex.modes.segments.rewrite.driver import rewrite_logical
+from sparkrex.modes.segments.rewrite.drop_irrelevant import drop_irrelevant
+from sparkrex.modes.segments.rewrite.factor_alternatives import factored
+from sparkrex.modes.segments.rewrite.plain import rewrite_plain
+from sparkrex.modes.segments.rewrite.points_to_segments import pluses_to_segments, stars_to_segments
+from sparkrex.modes.segments.rewrite.reassign_conditions import reassign_conditions
+from sparkrex.modes.segments.rewrite.text import logical_text
+from sparkrex.modes.segments.rewrite.unions_to_segments import repeated_to_segments, unions_to_segments
+from sparkrex.scalar.expression import Aggregate, ColumnAt, End, Semantics, Target
 from sparkrex.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sparkrex.ir.plan import SegmentSearch
-    from sparkrex.ir.scalar import Expression
-    from sparkrex.ir.segment_pattern import SegmentPattern
+    from sparkrex.modes.segments.pattern import SegmentPattern
+    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.scalar.expression import Expression
 
 MICROSECONDS = {"tstamp": 1}
 COLD_WAVE = """PARTITION BY city ORDER BY tstamp

@@ -16,25 +16,31 @@ from tests.segments.draws import Example, examples
 from tests.segments.oracle import find_segments
 from tests.segments.test_plans import evaluator, found_by
 
-from sparkrex.aggregates.registry import names
-from sparkrex.ir.segment_pattern import Window
-from sparkrex.physical.segments.conditions import SegmentConditions
-from sparkrex.physical.segments.series import Column, Series
-from sparkrex.planner.segments.cardinality import Cardinalities, expected_distinct
-from sparkrex.planner.segments.cost import CostModel
-from sparkrex.planner.segments.joint_selectivity import JointSelectivity
-from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Logical, Neither, Repeat
-from sparkrex.planner.segments.make_logical import make_logical
-from sparkrex.planner.segments.optimizer import NoPlanError, optimize
-from sparkrex.planner.segments.physical_plan import Op, Physical
-from sparkrex.planner.segments.planners import PLANNERS, make_plan
-from sparkrex.planner.segments.profile import Profiler, tables
-from sparkrex.planner.segments.references import annotated
-from sparkrex.planner.segments.rule_planners import RULE_PLANNERS, every_plan, plan_by_rule, random_plan
-from sparkrex.planner.segments.statistics import Sampled, Statistics, collect, leaves_of
-from sparkrex.planner.segments.validate import tangled
-from sparkrex.planner.segments.weights import OperatorWeights, Weights, read_weights, shipped_weights, write_weights
-from sparkrex.planner.segments.windows_selectivity import (
+from sparkrex.modes.segments.aggregates.registry import names
+from sparkrex.modes.segments.operators.conditions import SegmentConditions
+from sparkrex.modes.segments.operators.series import Column, Series
+from sparkrex.modes.segments.pattern import Window
+from sparkrex.modes.segments.planner.cardinality import Cardinalities, expected_distinct
+from sparkrex.modes.segments.planner.cost import CostModel
+from sparkrex.modes.segments.planner.joint_selectivity import JointSelectivity
+from sparkrex.modes.segments.planner.logical import Both, Concat, Either, Leaf, Logical, Neither, Repeat
+from sparkrex.modes.segments.planner.make_logical import make_logical
+from sparkrex.modes.segments.planner.optimizer import NoPlanError, optimize
+from sparkrex.modes.segments.planner.physical_plan import Op, Physical
+from sparkrex.modes.segments.planner.planners import PLANNERS, make_plan
+from sparkrex.modes.segments.planner.profile import Profiler, tables
+from sparkrex.modes.segments.planner.references import annotated
+from sparkrex.modes.segments.planner.rule_planners import RULE_PLANNERS, every_plan, plan_by_rule, random_plan
+from sparkrex.modes.segments.planner.statistics import Sampled, Statistics, collect, leaves_of
+from sparkrex.modes.segments.planner.validate import tangled
+from sparkrex.modes.segments.planner.weights import (
+    OperatorWeights,
+    Weights,
+    read_weights,
+    shipped_weights,
+    write_weights,
+)
+from sparkrex.modes.segments.planner.windows_selectivity import (
     Lengths,
     Ranges,
     candidates,
@@ -44,7 +50,7 @@ from sparkrex.planner.segments.windows_selectivity import (
     selectivity_of_concatenation,
     selectivity_of_part,
 )
-from sparkrex.rewrite.driver import rewrite_logical
+from sparkrex.modes.segments.rewrite.driver import rewrite_logical
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,18 +14,18 @@ from tests.segments.draws import Example, examples
 from tests.segments.oracle import find_segments
 from tests.segments.plans import NoOrderError, random_plan
 
-from sparkrex.config import Settings
-from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator
-from sparkrex.physical.segments.build import Builder
-from sparkrex.physical.segments.conditions import SegmentConditions
-from sparkrex.physical.segments.execute import find_segments as execute
-from sparkrex.planner.segments.logical import Both, Leaf
-from sparkrex.planner.segments.make_logical import make_logical
+from sparkrex.hosts.duckdb.host import DuckDbHost, RelationEvaluator
+from sparkrex.modes.segments.operators.build import Builder
+from sparkrex.modes.segments.operators.conditions import SegmentConditions
+from sparkrex.modes.segments.operators.execute import find_segments as execute
+from sparkrex.modes.segments.planner.logical import Both, Leaf
+from sparkrex.modes.segments.planner.make_logical import make_logical
+from sparkrex.settings import Settings
 from sparkrex.source import Source
 
 if TYPE_CHECKING:
-    from sparkrex.ir.scalar import Expression
-    from sparkrex.planner.segments.physical_plan import Physical
+    from sparkrex.modes.segments.planner.physical_plan import Physical
+    from sparkrex.scalar.expression import Expression
 
 LIMIT = 1_000_000
 

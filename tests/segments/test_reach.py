@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex.kernels.segment_closures import close
-from sparkrex.kernels.segment_reach import close_by_sets
-from sparkrex.kernels.segments import SPENT, TOO_MANY
-from sparkrex.physical.segments import unary
+from sparkrex.modes.segments.kernels.closures import close
+from sparkrex.modes.segments.kernels.reach import close_by_sets
+from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY
+from sparkrex.modes.segments.operators import unary
 
 Lines = list[tuple[int, int, int]]
 

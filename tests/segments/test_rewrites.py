@@ -16,26 +16,26 @@ from tests.segments.logical_trees import as_search, segments_of, with_all_defini
 from tests.segments.oracle import find_segments
 from tests.segments.templates import TEMPLATES
 
-from sparkrex.ir.scalar import Difference
-from sparkrex.ir.segment_pattern import Window
-from sparkrex.planner.segments.logical import Both, Concat, Either, Leaf, Neither, Repeat, parts
-from sparkrex.planner.segments.make_logical import make_logical, order_column
-from sparkrex.planner.segments.references import annotated
-from sparkrex.planner.segments.validate import Order, evaluation_order, has_order, tangled
-from sparkrex.rewrite.common_subpatterns import share_common_subpatterns
-from sparkrex.rewrite.driver import rewrite_logical
-from sparkrex.rewrite.embed_windows import embed_windows
-from sparkrex.rewrite.flatten import flatten
-from sparkrex.rewrite.lift_conditions import lift_conditions
-from sparkrex.rewrite.push_down_windows import push_down_windows
-from sparkrex.rewrite.text import logical_text
-from sparkrex.rewrite.wildcards import simplify_wildcards
+from sparkrex.modes.segments.pattern import Window
+from sparkrex.modes.segments.planner.logical import Both, Concat, Either, Leaf, Neither, Repeat, parts
+from sparkrex.modes.segments.planner.make_logical import make_logical, order_column
+from sparkrex.modes.segments.planner.references import annotated
+from sparkrex.modes.segments.planner.validate import Order, evaluation_order, has_order, tangled
+from sparkrex.modes.segments.rewrite.common_subpatterns import share_common_subpatterns
+from sparkrex.modes.segments.rewrite.driver import rewrite_logical
+from sparkrex.modes.segments.rewrite.embed_windows import embed_windows
+from sparkrex.modes.segments.rewrite.flatten import flatten
+from sparkrex.modes.segments.rewrite.lift_conditions import lift_conditions
+from sparkrex.modes.segments.rewrite.push_down_windows import push_down_windows
+from sparkrex.modes.segments.rewrite.text import logical_text
+from sparkrex.modes.segments.rewrite.wildcards import simplify_wildcards
+from sparkrex.scalar.expression import Difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sparkrex.ir.plan import SegmentSearch
-    from sparkrex.planner.segments.logical import Logical
+    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.modes.segments.planner.logical import Logical
 
 RULES: dict[str, Callable[[Logical], Logical | None]] = {
     "flatten": flatten, "wildcards": simplify_wildcards, "embed": embed_windows, "push": push_down_windows,

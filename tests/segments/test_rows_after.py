@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkrex.ir.segment_pattern import Window
-from sparkrex.physical.segments.contract import Segments
-from sparkrex.physical.segments.rows_after import with_rows_after
-from sparkrex.physical.segments.series import Column, Series
+from sparkrex.modes.segments.operators.contract import Segments
+from sparkrex.modes.segments.operators.rows_after import with_rows_after
+from sparkrex.modes.segments.operators.series import Column, Series
+from sparkrex.modes.segments.pattern import Window
 
 
 def rows(*numbers: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -13,20 +13,20 @@ import pyarrow as pa
 import pytest
 from tests.segments.building import call, first, last, ratio, rows_window
 
-from sparkrex.aggregates import mann_kendall
-from sparkrex.aggregates.mann_kendall import Blocks, MannKendall, Table
-from sparkrex.ir.segment_pattern import Window
-from sparkrex.physical.contract import Columns
-from sparkrex.physical.segments.conditions import Condition, SegmentConditions
-from sparkrex.physical.segments.contract import Segments, Spaces
-from sparkrex.physical.segments.leaves import Generator
-from sparkrex.physical.segments.probes import shared
-from sparkrex.physical.segments.series import Column, Series
-from sparkrex.physical.segments.unary import MaterializeKleene
+from sparkrex.columns.ordered import Columns
+from sparkrex.modes.segments.aggregates import mann_kendall
+from sparkrex.modes.segments.aggregates.mann_kendall import Blocks, MannKendall, Table
+from sparkrex.modes.segments.operators.conditions import Condition, SegmentConditions
+from sparkrex.modes.segments.operators.contract import Segments, Spaces
+from sparkrex.modes.segments.operators.leaves import Generator
+from sparkrex.modes.segments.operators.probes import shared
+from sparkrex.modes.segments.operators.series import Column, Series
+from sparkrex.modes.segments.operators.unary import MaterializeKleene
+from sparkrex.modes.segments.pattern import Window
 from sparkrex.source import Source
 
 if TYPE_CHECKING:
-    from sparkrex.ir.scalar import Expression
+    from sparkrex.scalar.expression import Expression
 
 LIMIT = 10_000_000
 N_ROWS = 90

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from sparkrex.errors import ExecutionError
-from sparkrex.ir.plan import Skip, SkipTo
-from sparkrex.physical.segments.contract import Segments
-from sparkrex.physical.segments.skip import chosen
+from sparkrex.modes.plan import Skip, SkipTo
+from sparkrex.modes.segments.operators.contract import Segments
+from sparkrex.modes.segments.operators.skip import chosen
 
 if TYPE_CHECKING:
-    from sparkrex.ir.plan import SegmentSearch
+    from sparkrex.modes.segments.plan import SegmentSearch
 
 Match = tuple[int, int, dict[str, tuple[int, int]]]
 """First row, last row, and the segments of variables, (-1, -1) where there is none."""

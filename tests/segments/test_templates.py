@@ -6,8 +6,8 @@ import pytest
 from tests.segments.analysis import analyzed
 from tests.segments.templates import TEMPLATES
 
-from sparkrex.analyze.segment_forms import walk
-from sparkrex.ir.segment_pattern import Concatenation, Kleene, Window
+from sparkrex.modes.segments.analyze.forms import walk
+from sparkrex.modes.segments.pattern import Concatenation, Kleene, Window
 
 _PATTERNS = {
     "v_shape": "((DN & W) (UP & W)) & WINDOW",

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex.aggregates.registry import forget
 from sparkrex.columns.values import floats_of
-from sparkrex.planner.segments.planners import PLANNERS
+from sparkrex.modes.segments.aggregates.registry import forget
+from sparkrex.modes.segments.planner.planners import PLANNERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from tests.segments import definitions
 from tests.segments.definitions import number, rank
 
-from sparkrex.ir.scalar import (
+from sparkrex.scalar.expression import (
     Aggregate,
     Call,
     ClassifierAt,

@@ -22,8 +22,8 @@ from tests.spark.sample import QUERY, TICKS, V_SHAPE, V_SHAPES, plan, rows
 from tests.spark.test_cases import check, representatives
 
 import sparkrex as rex
-from sparkrex.aggregates.registry import forget
 from sparkrex.errors import RexError
+from sparkrex.modes.segments.aggregates.registry import forget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

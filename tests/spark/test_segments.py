@@ -14,8 +14,8 @@ from tests.segments.templates import TEMPLATES
 from tests.spark.sample import plan
 
 import sparkrex as rex
-from sparkrex.aggregates.registry import forget
 from sparkrex.errors import AnalysisError, UnsupportedError
+from sparkrex.modes.segments.aggregates.registry import forget
 
 if TYPE_CHECKING:
     from collections.abc import Callable

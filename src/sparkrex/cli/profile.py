@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkrex.cli.failures import Failed
-from sparkrex.planner.segments import profile as planner_profile
-from sparkrex.planner.segments.weights import SHIPPED
+from sparkrex.modes.segments.planner import profile as planner_profile
+from sparkrex.modes.segments.planner.weights import SHIPPED
 
 if TYPE_CHECKING:
     import argparse

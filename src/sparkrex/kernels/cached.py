@@ -24,7 +24,7 @@ from sparkrex.kernels.compiling import note_end, note_start
 
 njit = numba.njit
 
-_PACKAGE = "sparkrex.kernels"
+_PACKAGE = "sparkrex"
 
 
 class KernelCacheLocator(_CacheLocator):
@@ -36,7 +36,8 @@ class KernelCacheLocator(_CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> KernelCacheLocator | None:
-        return cls(py_func) if py_func.__module__.startswith(_PACKAGE + ".") else None
+        parts = py_func.__module__.split(".")
+        return cls(py_func) if parts[0] == _PACKAGE and "kernels" in parts else None
 
     def get_cache_path(self) -> str:
         return str(cache_folder(getattr(config, "CACHE_DIR", "")))
@@ -62,10 +63,17 @@ def cache_folder(chosen: str) -> Path:
 @cache
 def source_digest() -> str:
     """A digest of the sources of all kernels, read as the package is: from a folder or from a zip."""
+    root = resources.files(_PACKAGE)
+    folders = [("", root / "kernels")]
+    folders += [(mode.name, mode / "kernels") for mode in (root / "modes").iterdir() if mode.is_dir()]
+    sources = {
+        f"{name}/{file.name}": file.read_bytes()
+        for name, folder in folders if folder.is_dir()
+        for file in folder.iterdir() if file.name.endswith(".py")
+    }
     digest = hashlib.sha256()
-    files = (file for file in resources.files(_PACKAGE).iterdir() if file.name.endswith(".py"))
-    for file in sorted(files, key=lambda file: file.name):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for name in sorted(sources):
+        digest.update(name.encode() + b"\0" + sources[name] + b"\0")
     return digest.hexdigest()
 
 

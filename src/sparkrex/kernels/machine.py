@@ -1,6 +1,6 @@
 """A register machine for conditions that read the match so far.
 
-Conditions are compiled by `physical.rows.bytecode` to rows `[operation, destination, a mode, a, a target, b mode, b,
+Conditions are compiled by `evaluate.bytecode` to rows `[operation, destination, a mode, a, a target, b mode, b,
 b target, c]`. An operand is fetched where it is needed: a column at the row under test or at a target, an aggregate of
 the path's record, a constant, a register. A register holds an int64 or a float64, fixed when compiled, and a NULL flag.
 Booleans are integers 0 and 1. A result that goes to no register is a test: the condition fails unless it is true.

@@ -1,4 +1,1 @@
-"""Dialects: text to syntax trees, one folder each, and beside them what their pattern grammars share.
-
-Imports the foundation, `statement.tokens` and `ir`.
-"""
+"""Query languages that more than one mode answers. A language of one mode only stands in the folder of its mode."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import TokenType
 
 from sparkrex.errors import UnsupportedError
-from sparkrex.statement.tokens import span_of, word
+from sparkrex.syntax.tokens import span_of, word
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

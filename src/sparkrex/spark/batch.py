@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from sparkrex.columns.inputs import is_spark, to_arrow
-from sparkrex.engine import explaining_outside
 from sparkrex.errors import UnsupportedError
-from sparkrex.event_engine import explain_for_workers
-from sparkrex.ir.event_query import EventQuery
-from sparkrex.ir.plan import SegmentSearch
-from sparkrex.ir.render_spark import quoted
-from sparkrex.physical.output import NO_COLUMNS
-from sparkrex.segment_engine import rewrite_search, searched_columns
+from sparkrex.matching.output import NO_COLUMNS
+from sparkrex.modes.events.engine import explain_for_workers
+from sparkrex.modes.events.plan import EventQuery
+from sparkrex.modes.segments.engine import rewrite_search, searched_columns
+from sparkrex.modes.segments.plan import SegmentSearch
+from sparkrex.pipeline import explaining_outside
+from sparkrex.scalar.render.spark import quoted
 from sparkrex.source import Source
 from sparkrex.spark.actions import create_view, refuse_action
 from sparkrex.spark.host import SparkHost
@@ -29,18 +29,18 @@ from sparkrex.spark.streams import refuse_stream
 from sparkrex.spark.versions import need_version, to_frame
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.statement.action import query_start
-from sparkrex.statement.tokens import find_dialect, tokenize
+from sparkrex.syntax.tokens import find_dialect, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from sparkrex.config import Settings
-    from sparkrex.engine import ParsedQuery, Plan
-    from sparkrex.event_explanation import EventsExplained
-    from sparkrex.planner.choose_matcher import Choice
-    from sparkrex.segment_engine import Rewritten
+    from sparkrex.modes.events.explain import EventsExplained
+    from sparkrex.modes.rows.choose import Choice
+    from sparkrex.modes.segments.engine import Rewritten
+    from sparkrex.pipeline import ParsedQuery, Plan
+    from sparkrex.settings import Settings
     from sparkrex.statement.cut import Relation
 
 

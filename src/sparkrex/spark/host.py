@@ -16,12 +16,12 @@ from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
 from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError, UnsupportedError, nearest
-from sparkrex.ir.render_spark import quoted
+from sparkrex.scalar.render.spark import quoted
 from sparkrex.source import Source, Span
 from sparkrex.spark.from_items import UntranslatableItemError, rewrite_from_items
 from sparkrex.spark.versions import condition_of, error_loggers
 from sparkrex.statement.action import query_start
-from sparkrex.statement.tokens import tokenize
+from sparkrex.syntax.tokens import tokenize
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

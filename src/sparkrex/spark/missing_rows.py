@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sparkrex.ir.render_spark import SPARK
-from sparkrex.ir.scalar import Call, ColumnAt, Expression, Literal
+from sparkrex.scalar.expression import Call, ColumnAt, Expression, Literal
+from sparkrex.scalar.render.spark import SPARK
 from sparkrex.spark.versions import function_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sparkrex.ir.render import Leaf
+    from sparkrex.scalar.render.renderer import Leaf
 
 # NULL if any operand is.
 _OF_ANY = {

@@ -12,43 +12,45 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pyspark import cloudpickle
 
-from sparkrex.aggregates.registry import shipped, user_defined
-from sparkrex.analyze.clause import analyze_clause, union_variables
-from sparkrex.analyze.events import analyze_events
-from sparkrex.analyze.scope import InputColumn, Scope
-from sparkrex.analyze.segments import analyze_segments, is_segment_clause
 from sparkrex.errors import RexError, UnsupportedError
-from sparkrex.event_engine import check_events
-from sparkrex.ir import traverse
-from sparkrex.ir.event_query import EventQuery
-from sparkrex.ir.plan import MatchRecognize, SegmentSearch
-from sparkrex.ir.render_spark import quoted
-from sparkrex.ir.scalar import Aggregate, walk
-from sparkrex.languages.match_recognize.names import name_rules
+from sparkrex.languages.match_recognize import traverse
 from sparkrex.languages.match_recognize.syntax import Clause
-from sparkrex.planner.choose_matcher import Choice, check_conditions, choose_matcher
-from sparkrex.segment_engine import plan_search
+from sparkrex.modes.events.analyze.query import analyze_events
+from sparkrex.modes.events.engine import check_events
+from sparkrex.modes.events.lower import lower_events, tested_projections, unheld_projections
+from sparkrex.modes.events.plan import EventQuery
+from sparkrex.modes.rows.analyze import analyze_clause, union_variables
+from sparkrex.modes.rows.choose import Choice, check_conditions, choose_matcher
+from sparkrex.modes.rows.lower import lower
+from sparkrex.modes.segments.aggregates.registry import shipped, user_defined
+from sparkrex.modes.segments.analyze.clause import analyze_segments, is_segment_clause
+from sparkrex.modes.segments.engine import plan_search
+from sparkrex.modes.segments.lower import cut_by_spark, lower_search
+from sparkrex.modes.segments.plan import SegmentSearch
+from sparkrex.scalar.analyze.scope import InputColumn, Scope
+from sparkrex.scalar.expression import Aggregate, walk
+from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
-from sparkrex.spark.lower import Lowered, lower
-from sparkrex.spark.lower_events import lower_events, tested_projections, unheld_projections
-from sparkrex.spark.lower_segments import cut_by_spark, lower_search
 from sparkrex.spark.shipping import shipped_task
 from sparkrex.spark.shuffle import Shuffled, check_carried, shuffle
 from sparkrex.spark.streams import refuse_stream
 from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import WorkerTask, open_evaluator
 from sparkrex.spark.worker_language import refuse_worker_calls
-from sparkrex.statement.tokens import tokenize
+from sparkrex.syntax.names import name_rules
+from sparkrex.syntax.tokens import tokenize
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-    from sparkrex.aggregates.registry import Shipped
-    from sparkrex.config import Settings
-    from sparkrex.engine import ParsedQuery, Plan
-    from sparkrex.languages.events.syntax import EventText
+    from sparkrex.modes.events.language.syntax import EventText
+    from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.segments.aggregates.registry import Shipped
+    from sparkrex.pipeline import ParsedQuery, Plan
+    from sparkrex.settings import Settings
+    from sparkrex.spark.lowering import Lowered
     from sparkrex.statement.cut import Relation
 
 
@@ -192,7 +194,7 @@ def _match_events(
 ) -> DataFrame:
     """The events of the matches, or what RETURN reads from them, by the workers; `written` has the user's names."""
     import sparkrex
-    from sparkrex.spark.event_worker import EventTask
+    from sparkrex.modes.events.worker import EventTask
 
     evaluator = open_evaluator(query, settings)
     try:
@@ -212,8 +214,8 @@ def _search(
 ) -> DataFrame:
     """The search in the workers."""
     import sparkrex
-    from sparkrex.physical.contract import Columns
-    from sparkrex.spark.segment_worker import SERIES, SegmentTask
+    from sparkrex.columns.ordered import Columns
+    from sparkrex.modes.segments.worker import SERIES, SegmentTask
 
     if shuffled.is_ordered:
         search = cut_by_spark(search, SERIES, keeps_order=set(lowered.order) <= set(shuffled.frame.columns))

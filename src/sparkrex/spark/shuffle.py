@@ -21,14 +21,14 @@ from pyspark.sql.types import (
 )
 
 from sparkrex.errors import AnalysisError, UnsupportedError
-from sparkrex.ir.event_query import EventQuery, Strategy
-from sparkrex.ir.plan import MatchRecognize, SegmentSearch
-from sparkrex.ir.render_spark import quoted
-from sparkrex.ir.scalar import ColumnAt, walk
-from sparkrex.physical.event_order import order_columns
-from sparkrex.physical.output import NO_COLUMNS
-from sparkrex.segment_engine import searched_columns
-from sparkrex.spark.lower_events import ranked_by_spark
+from sparkrex.matching.output import NO_COLUMNS
+from sparkrex.modes.events.lower import ranked_by_spark
+from sparkrex.modes.events.order import order_columns
+from sparkrex.modes.events.plan import EventQuery, Strategy
+from sparkrex.modes.segments.engine import searched_columns
+from sparkrex.modes.segments.plan import SegmentSearch
+from sparkrex.scalar.expression import ColumnAt, walk
+from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.worker_language import conditions_of, measures_of
 from sparkrex.spark.worker_types import refuse_types
 from sparkrex.warn import warn_user
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
+    from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.spark.host import SparkHost
-    from sparkrex.spark.lower import Lowered
+    from sparkrex.spark.lowering import Lowered
     from sparkrex.statement.cut import Relation
 
 _RANK = "rex_rank"

@@ -86,8 +86,8 @@ def _keys(clause: str, schema: pa.Schema) -> list[str]:
     """Columns of PARTITION BY; an expression there leaves the partitioning to the engine, in one task."""
     from sqlglot import exp
 
-    from sparkrex.engine import parse_query
     from sparkrex.languages.match_recognize.syntax import Clause
+    from sparkrex.pipeline import parse_query
 
     parsed = parse_query(f"SELECT * FROM t MATCH_RECOGNIZE ({clause}\n)", "spark").clauses[0]
     assert isinstance(parsed, Clause)  # no event query

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sparkrex.columns.cuts import cut_partitions
 from sparkrex.errors import ExecutionError, InternalError, RexError
-from sparkrex.ir.plan import MatchRecognize
+from sparkrex.modes.rows.plan import MatchRecognize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.external_sort import Sizes
-    from sparkrex.config import Settings
-    from sparkrex.hosts.duckdb import RelationEvaluator
+    from sparkrex.hosts.duckdb.host import RelationEvaluator
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.ir.event_query import EventQuery
-    from sparkrex.ir.plan import SegmentSearch
-    from sparkrex.physical.streamed import StreamedRelation
-    from sparkrex.physical.streamed_events import StreamedEvents
+    from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.modes.events.streamed import StreamedEvents
+    from sparkrex.modes.rows.streamed import StreamedRelation
+    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.settings import Settings
     from sparkrex.source import Span
 
 # A chunk is small beside what the sort may hold: matching it takes several times its own size.
@@ -113,7 +113,7 @@ class WorkerTask:
                 yield from self._streamed(self._spilled(kept, tables, sizes), evaluator)
                 return
         if kept:
-            from sparkrex.engine import run_relation
+            from sparkrex.pipeline import run_relation
 
             table = pa.concat_tables(kept)
             kept.clear()
@@ -126,7 +126,7 @@ class WorkerTask:
     def _spilled(self, kept: list[pa.Table], rest: Iterator[pa.Table], sizes: Sizes) -> Iterator[pa.RecordBatch]:
         """All rows in order, by way of the disk."""
         from sparkrex.columns.external_sort import SortColumn, sorted_batches
-        from sparkrex.ir.scalar import ColumnAt
+        from sparkrex.scalar.expression import ColumnAt
 
         def everything() -> Iterator[pa.Table]:
             kept.reverse()
@@ -156,8 +156,8 @@ class WorkerTask:
             pa.default_memory_pool().release_unused()
 
     def _relation(self, sample: pa.Table, evaluator: Evaluator) -> StreamedRelation | StreamedEvents:
-        from sparkrex.physical.streamed import StreamedRelation, measure_reach
-        from sparkrex.planner.choose_matcher import choose_matcher
+        from sparkrex.modes.rows.choose import choose_matcher
+        from sparkrex.modes.rows.streamed import StreamedRelation, measure_reach
 
         plan = self.plan
         assert isinstance(plan, MatchRecognize)  # the other tasks have their own ways
@@ -195,8 +195,8 @@ class WorkerTask:
 
 def open_evaluator(plan: MatchRecognize | SegmentSearch | EventQuery, settings: Settings) -> RelationEvaluator:
     """DuckDB as the worker's evaluator: one thread, no tables."""
-    from sparkrex.hosts.duckdb import DuckDbHost, RelationEvaluator
-    from sparkrex.statement.tokens import find_dialect
+    from sparkrex.hosts.duckdb.host import DuckDbHost, RelationEvaluator
+    from sparkrex.syntax.tokens import find_dialect
 
     host = DuckDbHost(plan.source, find_dialect(plan.dialect), plan.dialect, replace(settings, threads=1))
     return RelationEvaluator(host, "")

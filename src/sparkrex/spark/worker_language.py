@@ -10,12 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from sparkrex.errors import UnsupportedError
-from sparkrex.ir.event_query import EventQuery
-from sparkrex.ir.plan import SegmentSearch
-from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Literal, walk
+from sparkrex.modes.events.plan import EventQuery
+from sparkrex.modes.segments.plan import SegmentSearch
+from sparkrex.scalar.expression import Aggregate, Call, ColumnAt, Expression, Literal, walk
 
 if TYPE_CHECKING:
-    from sparkrex.ir.plan import MatchRecognize, Measure
+    from sparkrex.modes.plan import Measure
+    from sparkrex.modes.rows.plan import MatchRecognize
 
 # Operators, and what the engine itself computes.
 _OPERATORS = {
@@ -66,7 +67,7 @@ def _is_known(node: Call | Aggregate) -> bool:
 
 def is_of_segments(function: str) -> bool:
     """Whether an aggregate is one over segments that the workers compute themselves: none of Spark's, or a user's."""
-    from sparkrex.aggregates.registry import find
+    from sparkrex.modes.segments.aggregates.registry import find
 
     return function not in _AGGREGATES and find(function) is not None
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql.types import DecimalType, DoubleType, FloatType, StringType, TimestampNTZType, TimestampType
 
 from sparkrex.errors import AnalysisError, UnsupportedError
-from sparkrex.ir.plan import SegmentSearch
-from sparkrex.ir.scalar import Aggregate, Call, ColumnAt, Expression, Literal, parts, walk
+from sparkrex.modes.segments.plan import SegmentSearch
+from sparkrex.scalar.expression import Aggregate, Call, ColumnAt, Expression, Literal, parts, walk
 from sparkrex.spark.worker_language import conditions_of, measures_of
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import DataType
 
-    from sparkrex.ir.event_query import EventQuery
-    from sparkrex.ir.plan import MatchRecognize
+    from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.modes.rows.plan import MatchRecognize
 
 # Aggregates for which Spark reads strings as numbers.
 _OF_NUMBERS = ("sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from sparkrex.statement.tokens import word
+from sparkrex.syntax.tokens import word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

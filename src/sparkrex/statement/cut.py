@@ -21,8 +21,8 @@ from sparkrex.statement.from_item import find_alias, find_input
 from sparkrex.statement.mistakes import KEYWORDS, refuse_early_end, refuse_misspelt_keywords, unclosed
 from sparkrex.statement.outside import refuse_offsets_outside
 from sparkrex.statement.parameters import Literals, bind
-from sparkrex.statement.tokens import closing, span_of, tokenize, word
 from sparkrex.statement.with_clauses import common_table_expressions, outer_names
+from sparkrex.syntax.tokens import closing, span_of, tokenize, word
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect

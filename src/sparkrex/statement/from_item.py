@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError, UnsupportedError
-from sparkrex.statement.tokens import closing, is_quoted, span_of, word
+from sparkrex.syntax.tokens import closing, is_quoted, span_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

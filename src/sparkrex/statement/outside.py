@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import AnalysisError, RexError
-from sparkrex.statement.tokens import span_of, tokenize, word
+from sparkrex.syntax.tokens import span_of, tokenize, word
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

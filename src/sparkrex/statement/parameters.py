@@ -22,7 +22,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import AnalysisError
 from sparkrex.source import Source, Span
-from sparkrex.statement.tokens import closing, span_of, tokenize, word
+from sparkrex.syntax.tokens import closing, span_of, tokenize, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

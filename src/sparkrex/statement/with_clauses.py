@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.statement.action import query_start
-from sparkrex.statement.tokens import closing, word
+from sparkrex.syntax.tokens import closing, word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

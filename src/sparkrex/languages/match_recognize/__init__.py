@@ -1,4 +1,1 @@
-"""SQL:2016 MATCH_RECOGNIZE: the clause between the parentheses, with exact positions.
-
-The pattern grammar is ours; scalar expressions are parsed by sqlglot in the query's dialect.
-"""
+"""MATCH_RECOGNIZE from text to a clause and a row pattern, for rows and for segments."""

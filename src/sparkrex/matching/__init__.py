@@ -1,0 +1,1 @@
+"""What modes share about matches: the contract of matchers, reading, aggregation, output."""

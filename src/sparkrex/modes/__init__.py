@@ -1,0 +1,1 @@
+"""One folder a mode; `plan` is what all plans are made of."""

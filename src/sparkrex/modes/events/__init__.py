@@ -1,0 +1,1 @@
+"""Event queries, after the SASE+ paper: selection strategies, Kleene closure, negation, windows."""

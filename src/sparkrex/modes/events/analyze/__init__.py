@@ -1,0 +1,1 @@
+"""Event queries to an `EventQuery`: conjuncts placed, windows, equalities that partition the stream."""

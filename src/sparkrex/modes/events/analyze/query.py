@@ -1,0 +1,254 @@
+"""A parsed event query becomes a `plan.EventQuery`.
+
+What concerns the whole query is here: the strategy and its variables, negation, the columns of the stream. Where a
+conjunct is tested is `event_placement`'s, what it reads `event_expressions`'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sparkrex.errors import AnalysisError, nearest
+from sparkrex.modes.events.analyze.conditions import Conditions, is_true, joined
+from sparkrex.modes.events.analyze.expressions import EventConverter
+from sparkrex.modes.events.analyze.placement import Placement, Role
+from sparkrex.modes.events.analyze.shape import PatternShape
+from sparkrex.modes.events.analyze.types import EventTypes, check_type_column, conditions_in_call, conditions_in_query
+from sparkrex.modes.events.analyze.window import check_time_column, event_window
+from sparkrex.modes.events.pattern import Absent, Sequence, allows_empty
+from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.modes.plan import Measure, OrderKey, PartitionKey
+from sparkrex.modes.sub_clauses import check_output
+from sparkrex.scalar.expression import EACH_ROW, ColumnAt
+from sparkrex.source import Span
+from sparkrex.syntax.names import NameRules
+
+if TYPE_CHECKING:
+    from sparkrex.modes.events.language.syntax import EventOptions, EventText
+    from sparkrex.modes.events.plan import EventWindow
+    from sparkrex.modes.sub_clauses import Relation
+    from sparkrex.scalar.analyze.scope import InputColumn, Scope
+    from sparkrex.scalar.expression import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A query that is no relation of a statement."""
+
+    span: Span
+    column_aliases: tuple[str, ...] | None = None
+    columns_span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """What is known of the stream: its order, its types, how it treats ties."""
+
+    time: InputColumn
+    tie_break: tuple[InputColumn, ...]
+    types: EventTypes
+    has_strict_ties: bool
+
+
+def analyze_events(
+    text: EventText, scope: Scope, place: Relation | Span, options: EventOptions | None = None
+) -> EventQuery:
+    """The query over the columns of `scope`, whose `variables` may be empty: they come from the pattern.
+
+    `options` None means that the text has them, as inside MATCH_EVENTS ( ... ).
+    """
+    shape = PatternShape(text.pattern)
+    # References already have the pattern's own spelling of variables, as quoted names.
+    scope = replace(scope, variables=tuple(shape.components), rules=NameRules(quoted_fold=False))
+    _check_pattern(text, shape, scope)
+    _check_strategy(text, shape, scope)
+    stream = _stream(text, scope, options)
+    window = event_window(text.within, stream.time, scope.source)
+    shared = {scope.column(name.text, name.span).name: name.span for name in text.equivalences}
+    strategy = text.strategy.strategy
+    conditions = _conditions(text, shape, scope, stream, shared)
+    relation = _Whole(place) if isinstance(place, Span) else place
+    query = EventQuery(
+        input_columns=tuple(column.name for column in scope.columns),
+        partition_by=() if strategy is Strategy.STRICT else tuple(
+            PartitionKey(name, ColumnAt(EACH_ROW, name, span=span)) for name, span in shared.items()
+        ),
+        order_by=tuple(
+            OrderKey(ColumnAt(EACH_ROW, column.name), False, scope.nulls_come_first(is_descending=False), column.name)
+            for column in (stream.time, *stream.tie_break)
+        ),
+        pattern=text.pattern.pattern,
+        strategy=strategy,
+        begin=conditions.definitions(Role.BEGIN),
+        take=conditions.definitions(Role.TAKE),
+        leave=conditions.definitions(Role.LEAVE),
+        absent=conditions.definitions(Role.ABSENT),
+        relevant=_relevant(text, stream, strategy, window, scope),
+        window=window,
+        measures=_measures(text, shape, scope, frozenset(shared)),
+        is_non_overlapping=text.is_non_overlapping,
+        has_strict_ties=stream.has_strict_ties,
+        dialect=scope.dialect_name,
+        source=scope.source,
+        span=relation.span,
+        type_column=None if stream.types.column is None else stream.types.column.name,
+        type_names=stream.types.names_in_column(text.pattern.components),
+    )
+    names = check_output(query.output_columns(), query.measures or (), relation, scope)
+    return query if names is None else replace(query, output_names=names)
+
+
+def _check_pattern(text: EventText, shape: PatternShape, scope: Scope) -> None:
+    """Some event is required, and negation at an end has a window to look through."""
+    pattern = shape.pattern
+    assert isinstance(pattern, Sequence)  # the parser makes one of every pattern
+    if not shape.positive:
+        raise AnalysisError(
+            "REX225", "all components are negated: a match needs an event to be a match of", scope.source, pattern.span,
+            hint="PATTERN SEQ(Shelf a, ~(Register b), Exit c)",
+        )
+    if allows_empty(pattern):
+        raise AnalysisError(
+            "REX227", "the pattern requires no event at all", scope.source, pattern.span,
+            hint="+ requires one event where * and ? do not",
+        )
+    for position, item in enumerate(pattern.items):
+        if not isinstance(item, Absent) or text.within is not None:
+            continue
+        is_first = all(map(allows_empty, pattern.items[:position]))
+        is_last = all(map(allows_empty, pattern.items[position + 1 :]))
+        if is_first or is_last:
+            where = "before the first event" if is_first else "after the last event"
+            raise AnalysisError(
+                "REX225", f"{item} can be looked for {where} only inside a window", scope.source, item.span,
+                hint="add WITHIN: it says how far to look",
+            )
+
+
+def _check_strategy(text: EventText, shape: PatternShape, scope: Scope) -> None:
+    strategy = text.strategy
+    listed = [name.text for name in strategy.variables]
+    missing = next((name for name in shape.positive if name not in listed), None)
+    if missing is not None:
+        everything = ", ".join(
+            name + ("[]" if shape.components[name].is_repeated else "") for name in shape.positive
+        )
+        raise AnalysisError(
+            "REX223", f"the strategy does not list {missing}", scope.source, strategy.span,
+            hint=f"{strategy.strategy.value}({everything})",
+        )
+    if strategy.strategy is Strategy.PARTITION and not text.equivalences:
+        raise AnalysisError(
+            "REX223", "partition contiguity needs an equivalence test, which makes the partitions", scope.source,
+            strategy.name_span, hint="{ [attribute] AND ... }; strict_contiguity has the whole stream for a partition",
+        )
+
+
+def _stream(text: EventText, scope: Scope, options: EventOptions | None) -> _Stream:
+    if options is None:
+        return _stream_in_query(text, scope)
+    if text.options is not None:
+        name = text.options.time
+        raise AnalysisError(
+            "REX107", "TIME is given in the query and in the call", scope.source, name.span,
+            hint="inside MATCH_EVENTS ( ... ) the query has it, for rex.events the call",
+        )
+    advice = "type='column', or types={'Alert': \"kind = 'alert'\"}"
+    kind = None if options.type is None else _column(options.type, "type", scope)
+    if kind is not None:
+        check_type_column(kind, None, None, advice)
+    time = _column(options.time, "time", scope)
+    check_time_column(time, f"time={options.time!r}", None, None)
+    return _Stream(
+        time=time,
+        tie_break=tuple(_column(name, "tie_break", scope) for name in options.tie_break),
+        types=EventTypes(conditions_in_call(options.types or {}, scope), kind, advice),
+        has_strict_ties=options.has_strict_ties,
+    )
+
+
+def _stream_in_query(text: EventText, scope: Scope) -> _Stream:
+    given = text.options
+    if given is None:
+        raise AnalysisError(
+            "REX107", "TIME is missing: nothing says how the events are ordered", scope.source,
+            Span(text.span.start, text.span.start), hint="MATCH_EVENTS (TIME column PATTERN ...)",
+        )
+    advice = "TYPE column, or TYPES (Alert AS kind = 'alert', ...)"
+    kind = None if given.type is None else scope.column(given.type.text, given.type.span)
+    if kind is not None and given.type is not None:
+        check_type_column(kind, scope.source, given.type.span, advice)
+    time = scope.column(given.time.text, given.time.span)
+    check_time_column(time, f"TIME {given.time.text}", scope.source, given.time.span)
+    return _Stream(
+        time=time,
+        tie_break=tuple(scope.column(name.text, name.span) for name in given.tie_break),
+        types=EventTypes(conditions_in_query(given.types, scope), kind, advice),
+        has_strict_ties=given.has_strict_ties,
+    )
+
+
+def _column(name: str, argument: str, scope: Scope) -> InputColumn:
+    """A column that an argument of the call names."""
+    found = scope.find_column(name, Span(0, 0))
+    if found is None:
+        names = [column.name for column in scope.columns]
+        raise AnalysisError(
+            "REX201", f"{argument}={name!r}: the input has no such column", None, None,
+            hint=nearest(name, names) or f"the input has {', '.join(names) or 'no columns'}",
+        )
+    return found
+
+
+def _conditions(
+    text: EventText, shape: PatternShape, scope: Scope, stream: _Stream, shared: dict[str, Span]
+) -> Conditions:
+    conditions = Conditions(shape)
+    components = text.pattern.components
+    for component in components:
+        condition = stream.types.condition(component.type, components, scope.source)
+        if condition is not None and not is_true(condition):
+            conditions.add_to_events(component.variable.text, condition)
+    if text.strategy.strategy is Strategy.STRICT:
+        for column, span in shared.items():
+            conditions.add_equivalence(column, span)
+    for conjunct in text.conjuncts:
+        placement, condition = EventConverter(scope, conjunct, shape, is_condition=True).convert_condition()
+        if placement is not None:
+            conditions.add(placement, condition)
+        elif not is_true(condition):
+            # It mentions no event: it holds for whichever comes first, or there is no match.
+            for variable in shape.positive:
+                conditions.add(Placement(Role.BEGIN, variable), condition)
+    return conditions
+
+
+def _relevant(
+    text: EventText, stream: _Stream, strategy: Strategy, window: EventWindow | None, scope: Scope
+) -> Expression | None:
+    """What holds for all events that the query can use; None where others count too, or where there are no others."""
+    if strategy in (Strategy.STRICT, Strategy.PARTITION):
+        return None
+    if window is not None and window.unit is WindowUnit.EVENTS:
+        return None
+    components = text.pattern.components
+    conditions = [stream.types.condition(component.type, components, scope.source) for component in components]
+    given = [condition for condition in conditions if condition is not None and not is_true(condition)]
+    if len(given) < len(conditions):
+        return None
+    return joined("or", list(dict.fromkeys(given)))
+
+
+def _measures(
+    text: EventText, shape: PatternShape, scope: Scope, shared: frozenset[str]
+) -> tuple[Measure, ...] | None:
+    if text.returned is None:
+        return None
+    return tuple(
+        Measure(
+            item.name, EventConverter(scope, item.expression, shape, is_condition=False).convert_returned(shared),
+            item.expression.span,
+        )
+        for item in text.returned
+    )

@@ -1,0 +1,1 @@
+"""Numba over plain arrays: the search for events."""

@@ -1,0 +1,201 @@
+"""Equivalent runs merged (paper, 5.2.2).
+
+What a run becomes depends on its state and on the values that its state can still read, so two runs that agree in them
+are one from then on; their histories live on in a union node of the shared buffer (`kernels.matches`). Runs that
+may be equivalent are found by a hash of what is compared.
+
+A negation reads more than values. Between the last event of a run and its next one it looks at the rows after the last
+for *candidates*, those that meet what its condition says of the row alone. Two runs with the same first candidate have
+the same ones; they must agree in it, or, if the rows alone decide, in whether one has come. A run that is yet to be
+asked for a gap behind it remembers the rows around it: there runs must agree in the first and the last candidate.
+Before and behind a match a negation looks at rows that the first event decides: runs must agree in where they began.
+
+Which runs are merged shows in the order of matches with one last event. Where equalities may partition the stream,
+which must not show, runs must agree in the rows around a gap instead: candidates of other values are in no partition.
+
+Of matches that may not overlap one is kept of those that end on a row: the earliest start, then the fewest events, then
+the smallest rows. There runs keep the best of their histories instead of all. That is enough. Two equivalent runs of
+one first row have the same futures; a future adds the same rows in the same number to both histories. So of the two
+matches that it makes, the one of the shorter history is shorter, and of equally long ones the rows differ first where
+the histories do: the best match behind the two runs has the better history in front, whatever the future is. A window
+that both began in one row leave together. Without a window they need not have begun in one: the earlier start wins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkrex.kernels.inlined import inlined
+from sparkrex.modes.events.kernels.absence import gap_of, row_behind
+from sparkrex.modes.events.kernels.codes import LABEL, LAST, MERGES, N_FIELDS, NODE, RECORD, START, STATE
+from sparkrex.modes.events.kernels.matches import UNION
+
+# What two runs must agree in: a number of the record, a double of it, whether a count is zero, a column at a row.
+INT_SLOT, FLOAT_SLOT, IS_ZERO, INT_AT, FLOAT_AT = range(5)
+
+# What runs agree in around a gap of which the run decides, too.
+BY_CANDIDATES, BY_ROWS = 1, 2
+
+
+@inlined
+def _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits):
+    """A value that merging compares: a flag, and the value's bits."""
+    if kind == INT_SLOT:
+        return np.int64(0), record_ints[record, slot]
+    if kind == FLOAT_SLOT:
+        return np.int64(0), float_bits[record, slot]
+    if kind == IS_ZERO:
+        return np.int64(0), np.int64(record_ints[record, slot] == 0)
+    row = record_ints[record, slot]
+    if row < 0:
+        return np.int64(1), np.int64(0)
+    if kind == INT_AT:
+        if columns[2][column] != 0 and columns[1][column, row] != 0:
+            return np.int64(2), np.int64(0)
+        return np.int64(0), columns[0][column, row]
+    if columns[5][column] != 0 and columns[4][column, row] != 0:
+        return np.int64(2), np.int64(0)
+    return np.int64(0), column_bits[column, row]
+
+
+@inlined
+def _are_equivalent(state, record, other, read_offsets, read, columns, column_bits, record_ints, float_bits):
+    """Whether two runs in a state agree in all that the state can still read."""
+    for k in range(read_offsets[state], read_offsets[state + 1]):
+        kind, slot, column = read[k, 0], read[k, 1], read[k, 2]
+        flag, bits = _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits)
+        other_flag, other_bits = _read(kind, slot, column, other, record_ints, float_bits, columns, column_bits)
+        if flag != other_flag or bits != other_bits:
+            return False
+    return True
+
+
+@inlined
+def _gap_mark(k, last, row, record, apart, ties, record_ints):
+    """What two runs in front of negated component k, or with a gap of a postponed one behind them, must agree in.
+
+    A forbidden row that is tied with this one is not yet one for an event that is tied with it, too.
+    """
+    reads_run, next_candidate, postponed, previous_candidate = apart[2], apart[5], apart[6], apart[7]
+    if k < 0:
+        if reads_run[postponed[~k, 0]] == BY_ROWS:
+            before, after = record_ints[record, postponed[~k, 1]], record_ints[record, postponed[~k, 2]]
+            return before * next_candidate.shape[1] + after
+        low, high = gap_of(record, ~k, postponed, ties, record_ints)
+        candidate = next_candidate[postponed[~k, 0], low]
+        if candidate > high:
+            return np.int64(-1)
+        return candidate * next_candidate.shape[1] + previous_candidate[~k, high]
+    if reads_run[k] == BY_ROWS:
+        return last
+    candidate = next_candidate[k, row_behind(last, row, ties)]
+    if candidate > row:
+        return np.int64(-1)
+    if reads_run[k] == BY_CANDIDATES:
+        return candidate
+    return np.int64(-3 if ties.shape[0] > 0 and ties[candidate] == ties[row] else -2)
+
+
+@inlined
+def is_better(one, other, nodes):
+    """Whether a history is the better of two in a buffer without unions, where `node_other` counts events."""
+    node_row, node_label, node_before, node_other, _ = nodes
+    if node_other[one] != node_other[other]:
+        return node_other[one] < node_other[other]
+    # Seen from the end, the last difference is the first one.
+    by_row, by_label = np.int64(0), np.int64(0)
+    while one != other:
+        if node_row[one] != node_row[other]:
+            by_row = node_row[one] - node_row[other]
+        if node_label[one] != node_label[other]:
+            by_label = np.int64(node_label[one]) - np.int64(node_label[other])
+        one, other = node_before[one], node_before[other]
+    return by_row < 0 or (by_row == 0 and by_label < 0)
+
+
+@inlined
+def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, columns, column_bits, record_ints,
+          float_bits, table, used, statistics):
+    """Merge equivalent runs, each into the one that stands first. Gives the numbers of runs, nodes and free records.
+
+    Parameters
+    ----------
+    runs : int64 (5 fields, runs)
+    reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
+    apart : gap_offsets by state and gaps (the negated components whose gap its edges cross, and `~place` of postponed
+        ones whose gap its runs have crossed), reads_run uint8 by component (0 if rows alone decide, else what runs must
+        agree in), whether runs must agree in their first event, whether to keep best histories, next_candidate and
+        postponed (see `nfab_absence.is_there`), previous_candidate int64 (postponed components, rows: the last one up
+        to a row)
+    table : int64, a power of two of entries, at least twice the runs: all -1, and left so
+    used : room for as many numbers as there are runs
+    """
+    node_row, node_label, node_before, node_other, node_youngest = nodes
+    read_offsets, read = reads
+    gap_offsets, gaps, by_start, keeps_best = apart[0], apart[1], apart[3], apart[4]
+    mask = table.shape[0] - 1
+    n_left = np.int64(0)
+    for r in range(n_runs):
+        state, record = runs[STATE, r], runs[RECORD, r]
+        # A tied event is not later than the last one: runs differ while the time has not moved on.
+        is_tied = ties.shape[0] > 0 and ties[runs[LAST, r]] == ties[row]
+        hashed = np.uint64(state * 2 + is_tied)
+        for k in range(read_offsets[state], read_offsets[state + 1]):
+            flag, bits = _read(read[k, 0], read[k, 1], read[k, 2], record, record_ints, float_bits, columns,
+                               column_bits)
+            hashed = (hashed ^ np.uint64(bits) ^ np.uint64(flag)) * np.uint64(0x9E3779B97F4A7C15)
+            hashed ^= hashed >> np.uint64(29)
+        for k in range(gap_offsets[state], gap_offsets[state + 1]):
+            mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
+            hashed = (hashed ^ np.uint64(mark)) * np.uint64(0x9E3779B97F4A7C15)
+            hashed ^= hashed >> np.uint64(29)
+        if by_start:
+            hashed = (hashed ^ np.uint64(runs[START, r])) * np.uint64(0x9E3779B97F4A7C15)
+            hashed ^= hashed >> np.uint64(29)
+        place = np.int64((hashed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(20)) & mask
+        same = np.int64(-1)
+        while table[place] >= 0 and same < 0:
+            other = table[place]
+            equal = runs[STATE, other] == state
+            if equal and ties.shape[0] > 0:
+                equal = (ties[runs[LAST, other]] == ties[row]) == is_tied
+            if equal and by_start:
+                equal = runs[START, other] == runs[START, r] and runs[LABEL, other] == runs[LABEL, r]
+            if equal:
+                for k in range(gap_offsets[state], gap_offsets[state + 1]):
+                    mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
+                    equal = equal and mark == _gap_mark(gaps[k], runs[LAST, other], row, runs[RECORD, other], apart,
+                                                        ties, record_ints)
+            if equal and _are_equivalent(state, record, runs[RECORD, other], read_offsets, read, columns, column_bits,
+                                         record_ints, float_bits):
+                same = other
+            else:
+                place = (place + 1) & mask
+        if same < 0:
+            for f in range(N_FIELDS):
+                runs[f, n_left] = runs[f, r]
+            table[place] = n_left
+            used[n_left] = place
+            n_left += 1
+            continue
+        if keeps_best:
+            order = runs[START, r] - runs[START, same]
+            if order < 0 or (order == 0 and is_better(runs[NODE, r], runs[NODE, same], nodes)):
+                runs[NODE, same], runs[START, same] = runs[NODE, r], runs[START, r]
+        else:
+            node_row[n_nodes] = row
+            node_label[n_nodes] = UNION
+            node_before[n_nodes] = runs[NODE, same]
+            node_other[n_nodes] = runs[NODE, r]
+            node_youngest[n_nodes] = max(runs[START, same], runs[START, r])
+            runs[NODE, same] = n_nodes
+            runs[START, same] = node_youngest[n_nodes]
+            n_nodes += 1
+        runs[LAST, same] = max(runs[LAST, same], runs[LAST, r])
+        # Without records there is none to give back.
+        free[n_free] = record
+        n_free += record_ints.shape[1] + float_bits.shape[1] > 0
+        statistics[MERGES] += 1
+    for r in range(n_left):
+        table[used[r]] = -1
+    return n_left, n_nodes, n_free

@@ -1,0 +1,1 @@
+"""Event queries from text to clauses, pattern and references."""

@@ -1,0 +1,151 @@
+"""The clauses of an event query.
+
+    [TIME column ...]  PATTERN pattern  WHERE strategy(variables) [{ conjuncts }]  [WITHIN window]
+    [OUTPUT ALL | [OUTPUT] NON-OVERLAPPING]  [RETURN [EVENTS | expressions]]
+
+`parse_events` reads the inside of MATCH_EVENTS ( ... ), which has the options that begin with TIME, and the text of
+`rex.events`, which gets them as arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from sparkrex.errors import AnalysisError, ParseError, UnsupportedError
+from sparkrex.modes.events.language.options import parse_options
+from sparkrex.modes.events.language.parts import Part, cut_parts
+from sparkrex.modes.events.language.pattern import parse_event_pattern
+from sparkrex.modes.events.language.references import Variables, rewrite_references
+from sparkrex.modes.events.language.syntax import EventText, PatternText, WithinText, reference_index
+from sparkrex.modes.events.language.where import missing_strategy, parse_where
+from sparkrex.source import Source, Span
+from sparkrex.syntax.items import MeasureItem, ScalarText
+from sparkrex.syntax.mistakes import missing_comma
+from sparkrex.syntax.scalar_text import parse_expression
+from sparkrex.syntax.tokens import span_of, word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlglot.dialects.dialect import Dialect
+
+    from sparkrex.syntax.names import NameRules
+
+_WITHIN = "WITHIN 3 hours, WITHIN 500 (on a numeric time column) or WITHIN 500 EVENTS"
+
+
+def parse_events(
+    tokens: Sequence[Token], span: Span, source: Source, dialect: Dialect, rules: NameRules
+) -> EventText:
+    """The query whose tokens are given: those inside MATCH_EVENTS ( ... ), or a whole text."""
+    given = [token for token in tokens if token.token_type is not TokenType.SEMICOLON]
+    _check_brackets(given, source)
+    parts = cut_parts(given, span, source)
+    if "PATTERN" not in parts:
+        raise ParseError(
+            "REX107", "PATTERN is missing", source, next(iter(parts.values())).span,
+            hint="PATTERN SEQ(Alert a, Shipment+ b[])",
+        )
+    pattern = _pattern(parts["PATTERN"], source, rules)
+    variables = Variables({part.key: part for part in pattern.components}, rules)
+    where = parts.get("WHERE")
+    if where is None:
+        raise missing_strategy(source, parts["PATTERN"].span, variables)
+    strategy, equivalences, conjuncts = parse_where(where.tokens, where.span, source, dialect, variables)
+    return EventText(
+        pattern=pattern,
+        strategy=strategy,
+        equivalences=equivalences,
+        conjuncts=conjuncts,
+        within=_within(parts.get("WITHIN"), source),
+        is_non_overlapping=_is_non_overlapping(parts.get("OUTPUT"), source),
+        returned=_returned(parts.get("RETURN"), source, dialect, variables),
+        options=parse_options(parts, source, dialect),
+        span=span,
+    )
+
+
+def _check_brackets(tokens: Sequence[Token], source: Source) -> None:
+    for token in tokens:
+        if token.token_type is TokenType.IDENTIFIER and source.text[token.start] == "[":
+            raise UnsupportedError(
+                "REX301", "event queries in a dialect that quotes names with brackets are not supported yet", source,
+                span_of(token), hint="write the query in another dialect, such as dialect='spark'",
+            )
+
+
+def _pattern(part: Part, source: Source, rules: NameRules) -> PatternText:
+    if not part.tokens:
+        raise ParseError("REX108", "PATTERN holds no pattern", source, part.span, hint="PATTERN SEQ(Alert a, Exit b)")
+    return parse_event_pattern(source, Span(part.tokens[0].start, part.tokens[-1].end + 1), rules)
+
+
+def _within(part: Part | None, source: Source) -> WithinText | None:
+    """Numbers and units in turn, with INTERVAL in front or without; a string may hold both."""
+    if part is None:
+        return None
+    tokens = [token for token in part.tokens if token.token_type is not TokenType.INTERVAL]
+    if not tokens:
+        raise AnalysisError("REX226", "WITHIN needs the size of the window", source, part.span, hint=_WITHIN)
+    span = span_of(part.tokens[0]).to(span_of(part.tokens[-1]))
+    words = " ".join(token.text for token in tokens).upper().split()
+    amounts: list[tuple[Decimal, str | None]] = []
+    text = " ".join(words).replace("- ", "-")
+    pieces = re.findall(r"(-?[\d.]\S*)(?:\s+([^\W\d]\w*))?", text)
+    try:
+        amounts = [(Decimal(number), unit or None) for number, unit in pieces]
+    except InvalidOperation:
+        amounts = []
+    is_whole = " ".join(f"{number} {unit}".rstrip() for number, unit in pieces) == text
+    if not amounts or not is_whole:
+        raise AnalysisError("REX226", "this window cannot be read", source, span, hint=_WITHIN)
+    return WithinText(tuple(amounts), span)
+
+
+def _is_non_overlapping(part: Part | None, source: Source) -> bool:
+    if part is None:
+        return False
+    words = [word(token) for token in part.tokens]
+    if words not in (["ALL"], ["NON", "-", "OVERLAPPING"]):
+        at = span_of(part.tokens[-1]) if part.tokens else part.span
+        raise ParseError("REX107", "OUTPUT is ALL or NON-OVERLAPPING", source, at, hint="OUTPUT NON-OVERLAPPING")
+    return words != ["ALL"]
+
+
+def _returned(
+    part: Part | None, source: Source, dialect: Dialect, variables: Variables
+) -> tuple[MeasureItem, ...] | None:
+    if part is None or [word(token) for token in part.tokens] in ([], ["EVENTS"]):
+        return None
+    return tuple(_returned_item(tokens, source, dialect, variables) for tokens in part.items(source))
+
+
+def _returned_item(tokens: list[Token], source: Source, dialect: Dialect, variables: Variables) -> MeasureItem:
+    # The alias is cut off first: behind AS any word is a name.
+    has_alias = len(tokens) > 2 and word(tokens[-2]) == "AS"
+    body = tokens[:-2] if has_alias else tokens
+    if [word(token) for token in tokens] == ["*"]:
+        raise ParseError(
+            "REX104", "RETURN * has no meaning: a match is several events", source, span_of(tokens[0]),
+            hint="RETURN EVENTS gives all events of every match, and is the default",
+        )
+    try:
+        text = parse_expression(rewrite_references(body, source, variables), source, dialect, span_of(tokens[0]))
+    except ParseError as error:
+        lacking = missing_comma("RETURN", tokens, source)
+        if lacking is None:
+            raise
+        raise ParseError("REX107", lacking.message, source, lacking.span) from error.__cause__
+    if has_alias:
+        return MeasureItem(text, tokens[-1].text, span_of(tokens[-1]))
+    if isinstance(text.tree, exp.Alias):
+        return MeasureItem(ScalarText(text.tree.this, text.span), text.tree.alias, span_of(tokens[-1]))
+    tree = text.tree.expressions[0] if reference_index(text.tree) is not None else text.tree
+    written = " ".join(source.text[text.span.start : text.span.end].split())
+    name = tree.name if isinstance(tree, exp.Column | exp.Dot) else written
+    return MeasureItem(text, name, text.span)

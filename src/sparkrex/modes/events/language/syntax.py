@@ -1,0 +1,151 @@
+"""The syntax tree of one event query: our pattern, sqlglot's expressions, positions for all of it.
+
+References to events (`v.x`, `v[i-1].x`, `count(v[])`) are calls of functions named `__REX_EVENT_...`, one for each
+`Index`, whose argument is the variable with the attribute behind it, or alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from sparkrex.syntax.scalar_text import row_pattern_function
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from decimal import Decimal
+
+    from sqlglot import exp
+
+    from sparkrex.modes.events.pattern import EventPattern
+    from sparkrex.modes.events.plan import Strategy
+    from sparkrex.source import Span
+    from sparkrex.syntax.items import MeasureItem, Name, ScalarText
+
+
+@dataclass(frozen=True, slots=True)
+class EventOptions:
+    """What a call says of its stream: names of columns, and conditions of types as text.
+
+    `type` is the column whose value is an event's type; `types` are conditions by name, which come first. Without both
+    all events are of one type.
+    """
+
+    time: str
+    tie_break: tuple[str, ...] = ()
+    type: str | None = None
+    types: Mapping[str, str] | None = None
+    has_strict_ties: bool = False
+
+
+class Index(Enum):
+    """Which events of a variable a reference means."""
+
+    SINGLE = "v"
+    FIRST = "v[1]"
+    CURRENT = "v[i]"
+    PREVIOUS = "v[i-1]"
+    LAST = "v[v.LEN]"
+    BEFORE = "v[..i-1]"
+    ALL = "v[]"
+
+    def of(self, variable: str) -> str:
+        """As it is written for a variable."""
+        return self.value.replace("v", variable)
+
+
+REFERENCE = "EVENT_"
+"""How the names of reference functions go on behind the prefix of all our functions."""
+
+
+def reference_index(node: exp.Expr) -> Index | None:
+    """Which events a reference means, None if the node is no reference to events."""
+    name = row_pattern_function(node)
+    return Index[name.removeprefix(REFERENCE)] if name is not None and name.startswith(REFERENCE) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A component of the pattern, the names as written.
+
+    `key` is the variable's folded name, by which references find it, whatever their case. `is_repeated` is set if one
+    match can bind several events to the variable, `has_brackets` if it is written `v[]`.
+    """
+
+    type: Name
+    variable: Name
+    key: str
+    has_brackets: bool
+    is_repeated: bool
+    is_negated: bool
+
+    @property
+    def is_array(self) -> bool:
+        """Whether references may have an index. A single optional event may be written both ways."""
+        return self.is_repeated or self.has_brackets
+
+
+@dataclass(frozen=True, slots=True)
+class PatternText:
+    """A pattern and its components in order of appearance."""
+
+    pattern: EventPattern
+    components: tuple[Component, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyText:
+    """`strategy(variables)`: every variable by the name that the pattern gives it, if it has it."""
+
+    strategy: Strategy
+    name_span: Span
+    variables: tuple[Name, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WithinText:
+    """The size of a window as numbers with their units, in upper case; None where there is none."""
+
+    amounts: tuple[tuple[Decimal, str | None], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeItem:
+    """`name AS condition`."""
+
+    name: Name
+    condition: ScalarText
+
+
+@dataclass(frozen=True, slots=True)
+class OptionsText:
+    """What a relation says of its stream: TIME, TIE BREAK, TYPE, TYPES, TIES."""
+
+    time: Name
+    tie_break: tuple[Name, ...]
+    type: Name | None
+    types: tuple[TypeItem, ...]
+    has_strict_ties: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EventText:
+    """A whole event query.
+
+    `equivalences` are the attributes of `[attr]`, `conjuncts` the other conditions. `returned` None means the events
+    themselves. `options` None means that the caller has them.
+    """
+
+    pattern: PatternText
+    strategy: StrategyText
+    equivalences: tuple[Name, ...]
+    conjuncts: tuple[ScalarText, ...]
+    within: WithinText | None
+    is_non_overlapping: bool
+    returned: tuple[MeasureItem, ...] | None
+    options: OptionsText | None
+    span: Span

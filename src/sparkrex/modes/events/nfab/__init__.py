@@ -1,0 +1,1 @@
+"""The matcher of event queries: NFAb automata, a shared match buffer, merged runs."""

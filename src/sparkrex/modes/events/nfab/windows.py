@@ -1,0 +1,124 @@
+"""WITHIN as positions: for every row the first row that a match which ends there may start with, and the reverse.
+
+Times are compared here, once; kernels only compare positions. The distance of two times must not wrap: integers become
+unsigned numbers in the same order, whose differences all fit, and a window is at most as large as those.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.gather import put_in_order
+from sparkrex.columns.values import FLOAT, floats_of, ints_of, kind_of, numpy_of, plain
+from sparkrex.modes.events.kernels import windows as kernel
+from sparkrex.modes.events.order import order_columns
+from sparkrex.modes.events.plan import EventQuery, EventWindow, WindowUnit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparkrex.columns.ordered import Columns
+    from sparkrex.kernels.lazy import Kernel
+
+_MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+_DAY = 86_400_000_000
+_LARGEST = 2**64 - 1
+
+
+class Times:
+    """The time column of a frame, in the frame's order: as numbers, and the window's size in the same unit.
+
+    Numbers are unsigned, doubles, or Python's integers where 64 bits are too few.
+    """
+
+    def __init__(self, query: EventQuery, frame: Columns, threads: int) -> None:
+        values = plain(frame.table.column(order_columns(query)[0]))
+        if pa.types.is_date64(values.type):
+            values = values.cast(pa.date32())
+        self.offsets = frame.offsets
+        self.window = query.window
+        self.values: NDArray[Any] = put_in_order(_numbers(values), frame.order, threads)
+        self.size = None if query.window is None else _size(query.window, values.type)
+
+    def window_first(self) -> NDArray[np.int64]:
+        """By row: the first row of its partition from which it is not further away than the window."""
+        if self.window is None:
+            return np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        if self.window.unit is WindowUnit.EVENTS:
+            starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+            return np.maximum(starts, np.arange(len(self.values)) - self._n_events())
+        return self._positions(kernel.first_rows)
+
+    def window_last(self) -> NDArray[np.int64]:
+        """By row: the last row of its partition that is not further away than the window."""
+        ends = np.repeat(self.offsets[1:] - 1, np.diff(self.offsets))
+        if self.window is None:
+            return ends
+        if self.window.unit is WindowUnit.EVENTS:
+            return np.minimum(ends, np.arange(len(self.values)) + self._n_events())
+        return self._positions(kernel.last_rows)
+
+    def ties(self) -> NDArray[np.int64]:
+        """By row: a number that rises with the time inside a partition. All NaN are one time."""
+        changes = np.empty(len(self.values), np.bool_)
+        changes[:1] = True
+        changes[1:] = self.values[1:] != self.values[:-1]
+        if self.values.dtype.kind == "f":
+            is_nan = np.isnan(self.values)
+            changes[1:] &= ~(is_nan[1:] & is_nan[:-1])
+        changes[self.offsets[:-1][self.offsets[:-1] < len(changes)]] = True
+        return np.cumsum(changes)
+
+    def _n_events(self) -> int:
+        assert self.window is not None  # it counts events
+        return min(int(self.window.size), len(self.values))
+
+    def _positions(self, find: Kernel) -> NDArray[np.int64]:
+        # Compiled code has no integers beyond 64 bits.
+        run = find.interpreted if self.values.dtype == object else find
+        values = self.values
+        if values.dtype.kind == "f":
+            # No finite window reaches from an infinity to anything, nor has it a distance to itself.
+            values = np.where(np.isinf(values), np.nan, values)
+        return run(values, self.offsets, self.size)  # type: ignore[no-any-return]  # compiled
+
+
+def _numbers(values: pa.Array) -> NDArray[Any]:
+    """Times as numbers of which no two have a difference that wraps; their order is that of the times."""
+    kind = kind_of(values.type)
+    if kind == FLOAT:
+        return floats_of(values)
+    if kind is not None:
+        return ints_of(values).view(np.uint64) ^ np.uint64(1 << 63)
+    if pa.types.is_uint64(values.type):
+        return numpy_of(values.fill_null(0))
+    if pa.types.is_decimal(values.type):
+        scale = values.type.scale
+        return np.array([0 if one is None else int(one.scaleb(scale)) for one in values.to_pylist()], object)
+    return floats_of(values)
+
+
+def _size(window: EventWindow, type_: pa.DataType) -> np.uint64 | np.float64 | int:
+    """The window's size in the numbers that `Times` holds. Rounding down is exact: times are whole numbers of them."""
+    kind = kind_of(type_)
+    is_decimal = pa.types.is_decimal(type_)
+    if window.unit is WindowUnit.TIME:
+        assert kind is not None  # the analysis has let times pass only
+        size = Decimal(window.size)
+        if kind.name == "date":
+            return _unsigned(size // _DAY)
+        unit = str(kind.detail).split()[0]
+        return _unsigned(size * 1000 if unit == "ns" else size // _MICROSECONDS[unit])
+    if kind == FLOAT or (kind is None and not is_decimal and not pa.types.is_uint64(type_)):
+        return np.float64(window.size)
+    scaled = (Decimal(str(window.size)) * 10 ** (type_.scale if is_decimal else 0)).to_integral_value("ROUND_FLOOR")
+    return int(scaled) if kind is None and is_decimal else _unsigned(scaled)
+
+
+def _unsigned(size: Decimal) -> np.uint64:
+    """A larger window than all distances is as good as the largest distance."""
+    return np.uint64(min(int(size), _LARGEST))

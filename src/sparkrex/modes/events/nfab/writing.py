@@ -1,0 +1,101 @@
+"""Matches written out of the shared buffer, with more room where it is short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from sparkrex.modes.events.kernels import matches as kernel
+from sparkrex.modes.events.nfab.contract import EventMatches
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparkrex.modes.events.nfab.state import Nodes
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+_MOST_ROOM = 1 << 27
+"""So many events of matches have room without growing, if event_memory allows them."""
+
+
+def longer(array: NDArray[Any], length: int) -> NDArray[Any]:
+    """The array with room for so many entries in front of its other dimensions."""
+    larger = np.empty((length, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def repeated(record: NDArray[Number], n_times: int) -> NDArray[Number]:
+    """So many records like this one."""
+    return np.tile(record, (n_times, 1))
+
+
+def room_for_matches(event_memory: int) -> tuple[NDArray[Any], ...]:
+    """Where matches are written: rows, labels, offsets, whether they are open, how many.
+
+    There is room for all that event_memory allows, and a little more, so that the limit is met before the room ends:
+    to grow means to copy, and what was written would be there twice. Of a page only what is written costs anything.
+    """
+    # What waits beside the matches may have taken it all.
+    n_events = min(max(event_memory, 0) // kernel.EVENT_BYTES * 101 // 100, _MOST_ROOM)
+    n_matches = n_events // 2 + 2
+    return (
+        np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
+        np.empty(n_matches, np.uint8), np.zeros(2, np.int64),
+    )
+
+
+def matches_of(output: tuple[Any, ...]) -> tuple[EventMatches, NDArray[np.bool_]]:
+    """The matches that were written, and which of them are open."""
+    rows, labels, offsets, is_open, (n_matches, n_events) = output
+    return (
+        EventMatches(rows[:n_events], labels[:n_events], offsets[: n_matches + 1]),
+        is_open[:n_matches].astype(np.bool_),
+    )
+
+
+class Writer:
+    """Writes the matches of ends; `last_end` is the number of the one it came to. The budget is of one thread."""
+
+    def __init__(self, event_memory: int, budget: NDArray[np.int64]) -> None:
+        self.output = room_for_matches(event_memory)
+        self._buffers = (
+            np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64)
+        )
+        self._budget = budget
+        self.last_end = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """What the matches take."""
+        n_matches, n_events = self.output[4].tolist()
+        return int(n_matches * kernel.MATCH_BYTES + n_events * kernel.EVENT_BYTES)
+
+    def write(self, ends: tuple[NDArray[Any], ...], n_ends: int, nodes: Nodes, most_bytes: int) -> int:
+        """Append all matches of some ends: 0, 1 (too many) or negative (given up). See `kernels.matches.write`."""
+        cursor = np.array([0, 0, -1, 0], np.int64)
+        while True:
+            result = int(kernel.write(
+                cursor, ends, np.int64(n_ends), nodes, self._buffers, self.output, np.int64(most_bytes), self._budget,
+            ))
+            if result <= 0 or self.n_bytes > most_bytes:
+                self.last_end = min(int(cursor[0]), n_ends - 1)
+                return result
+            self._make_room(cursor)
+
+    def _make_room(self, cursor: NDArray[np.int64]) -> None:
+        rows, labels, stack, depths = self._buffers
+        if cursor[3] >= len(rows):
+            rows, labels = longer(rows, 2 * len(rows)), longer(labels, 2 * len(labels))
+        if cursor[1] >= len(stack):
+            stack, depths = longer(stack, 2 * len(stack)), longer(depths, 2 * len(depths))
+        self._buffers = (rows, labels, stack, depths)
+        counts = self.output[4]
+        n_events, n_matches = int(counts[1]) + len(rows), int(counts[0]) + 3
+        match_rows, match_labels, offsets, is_open = (
+            array if len(array) >= needed else longer(array, max(needed, 2 * len(array)))
+            for array, needed in zip(self.output, (n_events, n_events, n_matches, n_matches), strict=False)
+        )
+        self.output = (match_rows, match_labels, offsets, is_open, counts)

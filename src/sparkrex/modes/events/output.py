@@ -1,0 +1,79 @@
+"""Matches of an event query to result rows: RETURN's expressions, one row a match, or the events, one row each.
+
+The events of all matches, one match after the other, are rows in an order of their own, and in that order every match
+is contiguous. So what reads the matches of row patterns reads these, and only the columns asked for are touched.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.arrange import Arrangement
+from sparkrex.columns.gather import take_or_null
+from sparkrex.columns.wrap import wrap, wrap_strings
+from sparkrex.languages.match_recognize.row_pattern import Empty
+from sparkrex.matching.contract import Matches
+from sparkrex.matching.output import build_output
+from sparkrex.matching.reading import MatchReader
+from sparkrex.modes.plan import RowsPerMatch, Skip, SkipTo
+from sparkrex.modes.rows.plan import MatchRecognize
+from sparkrex.threads import in_parallel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.events.nfab.contract import EventMatches
+    from sparkrex.modes.events.plan import EventQuery
+
+
+def build_events(
+    query: EventQuery, matches: EventMatches, variables: tuple[str, ...], table: pa.Table,
+    order: NDArray[np.int64] | None, evaluator: Evaluator, *, first_id: int = 1, threads: int = 1,
+) -> pa.Table:
+    """The result. `order[i]` is the table's row of the event at position i, None if they agree.
+
+    `first_id` is the number of the first match.
+    """
+    rows = matches.rows if order is None else order[matches.rows]
+    if query.measures is None:
+        return _each_event(query, matches, variables, table, rows, first_id, threads)
+    n_events = len(rows)
+    reader = MatchReader(
+        table, Arrangement(rows, np.array([0, n_events], np.int64), n_events),
+        Matches(
+            start=matches.offsets[:-1], end=matches.offsets[1:], number=first_id + np.arange(len(matches)),
+            labels=2 * matches.labels, label_offsets=matches.offsets,
+        ),
+        variables, query.dialect, evaluator, threads,
+    )
+    return build_output(_one_row_a_match(query), reader, [])
+
+
+def _one_row_a_match(query: EventQuery) -> MatchRecognize:
+    """What output must know of the query: the measures. The pattern has done its work."""
+    return MatchRecognize(
+        input_columns=query.input_columns, partition_by=(), order_by=(), measures=query.measures or (),
+        rows_per_match=RowsPerMatch.ONE, skip=Skip(SkipTo.NEXT_ROW), pattern=Empty(), subsets=(), definitions=(),
+        dialect=query.dialect, source=query.source, span=query.span, output_names=query.output_names,
+    )
+
+
+def _each_event(
+    query: EventQuery, matches: EventMatches, variables: tuple[str, ...], table: pa.Table, rows: NDArray[np.int64],
+    first_id: int, threads: int,
+) -> pa.Table:
+    match_id = first_id + np.repeat(np.arange(len(matches)), np.diff(matches.offsets))
+    names = wrap_strings(variables).cast(pa.string())
+    columns = in_parallel(
+        [
+            partial(take_or_null, names, matches.labels.astype(np.int64)),
+            *(partial(take_or_null, table.column(name), rows) for name in query.input_columns),
+        ],
+        threads, len(rows),
+    )
+    return pa.table([wrap(match_id), *columns], names=list(query.output_columns()))

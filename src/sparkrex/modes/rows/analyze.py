@@ -1,0 +1,159 @@
+"""A parsed clause and its input's columns become a `plan.MatchRecognize`.
+
+The checks that concern a whole sub-clause are here and in `sub_clauses` (names given twice, SUBSET, AFTER MATCH SKIP,
+WITHIN, output columns); those inside one expression are in `expressions` and the modules it calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sparkrex.errors import AnalysisError
+from sparkrex.languages.match_recognize import traverse
+from sparkrex.modes.plan import Definition, Measure, OrderKey, RowsPerMatch, Subset
+from sparkrex.modes.rows.plan import MatchRecognize
+from sparkrex.modes.sub_clauses import (
+    check_names,
+    check_output,
+    order_keys,
+    partition_keys,
+    require_variable,
+    skip_mode,
+)
+from sparkrex.scalar.analyze.expressions import Converter
+from sparkrex.scalar.analyze.lateral import written_out
+from sparkrex.scalar.analyze.nanoseconds import keep_nanoseconds
+from sparkrex.scalar.current_row import name_current_row
+from sparkrex.scalar.expression import Call, ColumnAt, End, Expression, Target
+
+if TYPE_CHECKING:
+    from sparkrex.languages.match_recognize.syntax import Clause
+    from sparkrex.modes.sub_clauses import Relation
+    from sparkrex.scalar.analyze.scope import Scope
+
+_TIMES_AND_NUMBERS = (*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEMPORAL_TYPES)
+
+
+def analyze_clause(clause: Clause, scope: Scope, relation: Relation) -> MatchRecognize:
+    """The plan of a clause that is no segment query. `scope` must already know the pattern's variables and unions."""
+    check_names(clause, scope)
+    order_by = order_keys(clause, scope)
+    within = _within(clause, scope, order_by)
+    definitions = _definitions(clause, scope, within)
+    plan = MatchRecognize(
+        input_columns=tuple(column.name for column in scope.columns),
+        partition_by=partition_keys(clause, scope),
+        order_by=order_by,
+        measures=_measures(clause, scope),
+        rows_per_match=clause.rows_per_match,
+        skip=skip_mode(clause, scope),
+        pattern=clause.pattern,
+        subsets=tuple(Subset(name, members) for name, members in scope.unions.items()),
+        definitions=definitions,
+        dialect=scope.dialect_name,
+        source=scope.source,
+        span=relation.span,
+    )
+    _check_row_mode(clause, scope)
+    names = check_output(plan.output_columns(), plan.measures, relation, scope)
+    return plan if names is None else replace(plan, output_names=names)
+
+
+def union_variables(clause: Clause, scope: Scope) -> dict[str, frozenset[str]]:
+    """SUBSET's union variables: members are primary variables of the pattern, names are new."""
+    unions: dict[str, frozenset[str]] = {}
+    for subset in clause.subsets:
+        name = subset.name
+        if name.text in unions or name.text in scope.variables:
+            what = "a union variable" if name.text in unions else "a pattern variable"
+            raise AnalysisError("REX205", f"{name.text} is already {what}", scope.source, name.span)
+        for member in subset.members:
+            require_variable(member, scope, "REX206", f"{member.text} is not a pattern variable")
+        texts = [member.text for member in subset.members]
+        for position, member in enumerate(subset.members):
+            if member.text in texts[:position]:
+                raise AnalysisError("REX205", f"{member.text} is listed twice", scope.source, member.span)
+        unions[name.text] = frozenset(texts)
+    return unions
+
+
+def _measures(clause: Clause, scope: Scope) -> tuple[Measure, ...]:
+    return tuple(
+        Measure(item.name, Converter(scope, item.expression, in_define=False).convert(), item.expression.span)
+        for item in written_out(clause, scope)
+    )
+
+
+def _definitions(clause: Clause, scope: Scope, within: Expression | None) -> tuple[Definition, ...]:
+    given = {item.variable.text: item.condition for item in clause.definitions}
+    definitions = []
+    for variable in scope.variables:
+        condition: Expression | None = None
+        if variable in given:
+            text = given[variable]
+            condition = name_current_row(Converter(scope, text, in_define=True).convert(), variable)
+            _check_condition(condition, scope)
+        if within is not None:
+            condition = within if condition is None else Call("and", (condition, within))
+        if condition is not None:
+            definitions.append(Definition(variable, condition))
+    return tuple(definitions)
+
+
+def _check_condition(condition: Expression, scope: Scope) -> None:
+    """Subqueries and window functions in DEFINE must be about one row that the input alone fixes."""
+    pending = [condition]
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, Call):
+            continue
+        pending.extend(node.operands)
+        if node.reads_relation:
+            targets = {part.target for part in node.operands if isinstance(part, ColumnAt)}
+            others = [part for part in node.operands if not isinstance(part, ColumnAt)]
+            if len(targets) > 1 or others:
+                what = "a window function" if node.function == "window" else "a subquery"
+                raise AnalysisError(
+                    "REX211", f"{what} in DEFINE must speak of one row", scope.source, node.span,
+                    hint="in MEASURES a subquery may refer to any rows of the match",
+                )
+
+
+def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Expression | None:
+    """WITHIN bound as a condition: the row's order key is below the first row's key plus the bound."""
+    if clause.within is None:
+        return None
+    span = clause.within.span
+    key = order_by[0] if len(order_by) == 1 else None
+    column = next((c for c in scope.columns if key is not None and c.name == key.column), None)
+    fits = key is not None and not key.is_descending and isinstance(key.expression, ColumnAt) and column is not None
+    if not fits or (column is not None and not column.type.is_type(*_TIMES_AND_NUMBERS)):
+        raise AnalysisError(
+            "REX215", "WITHIN needs ORDER BY with one ascending time or numeric column", scope.source, span
+        )
+    tree = clause.within.tree
+    is_time = column is not None and column.type.is_type(*exp.DataType.TEMPORAL_TYPES)
+    if isinstance(tree, exp.Interval) != is_time:
+        wanted = "an interval, such as INTERVAL '1' HOUR" if is_time else "a number"
+        raise AnalysisError("REX215", f"WITHIN needs {wanted}, to fit the order key", scope.source, span)
+    amount = tree.this if isinstance(tree, exp.Interval) else tree
+    if isinstance(amount, exp.Neg) or (isinstance(amount, exp.Literal) and amount.name.startswith("-")):
+        raise AnalysisError(
+            "REX215", "WITHIN needs a bound above zero: nothing lies below a negative one", scope.source, span
+        )
+    bound = Converter(scope, clause.within, in_define=True, row_only="WITHIN").convert()
+    assert key is not None and isinstance(key.expression, ColumnAt)  # checked above
+    first = ColumnAt(Target(end=End.FIRST), key.expression.column, span=span)
+    limit = keep_nanoseconds(Call("add", (first, bound), span=span), scope)
+    return keep_nanoseconds(Call("lt", (key.expression, limit), span=span), scope)
+
+
+def _check_row_mode(clause: Clause, scope: Scope) -> None:
+    if clause.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED and traverse.has_exclusion(clause.pattern):
+        raise AnalysisError(
+            "REX212", "WITH UNMATCHED ROWS cannot be combined with exclusion {- -}", scope.source, clause.rows_span,
+            hint="use SHOW EMPTY MATCHES, or drop the exclusion",
+        )

@@ -1,0 +1,231 @@
+"""The `interpreter`: the same search in plain Python, for conditions that kernels cannot hold.
+
+Slow and complete: a context condition is evaluated as a measure would be, over the rows mapped so far, by the host. So
+every function, type and aggregate that the host knows works in DEFINE. Results are remembered by the mapping they were
+computed for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.arrange import Arrangement
+from sparkrex.errors import AnalysisError
+from sparkrex.evaluate.bitmaps import evaluate_bitmaps
+from sparkrex.matching.contract import Matches, State
+from sparkrex.matching.reading import MatchReader, Viewpoints
+from sparkrex.modes.plan import SkipTo
+from sparkrex.modes.rows.frame import frame_of, hold_back, release
+from sparkrex.modes.rows.kernels import backtrack as kernel
+from sparkrex.modes.rows.program import Op
+from sparkrex.scalar.split import conjuncts
+
+if TYPE_CHECKING:
+    from sparkrex.columns.ordered import Columns
+    from sparkrex.modes.rows.backtrack.matcher import BacktrackMatcher
+    from sparkrex.scalar.expression import Expression
+    from sparkrex.scalar.split import Condition
+    from sparkrex.source import Source, Span
+
+
+class Interpreter:
+    """Runs a backtrack matcher's program without its kernels."""
+
+    name = "interpreter"
+
+    def __init__(self, backtrack: BacktrackMatcher, reason: str) -> None:
+        self.backtrack = backtrack
+        self.reason = reason
+
+    def open(self) -> State:
+        """The state before the first feed."""
+        return State()
+
+    def describe(self) -> list[str]:
+        """Why it was needed."""
+        return [f"conditions run in plain Python: {self.reason}"]
+
+    def check(self, sample: pa.Table) -> None:
+        """Evaluate every context condition over no match, to meet its errors before any row is read."""
+        backtrack = self.backtrack
+        none = np.zeros(0, np.int64)
+        matches = Matches(none, none, none, np.zeros(0, np.int16), np.zeros(1, np.int64))
+        reader = MatchReader(
+            sample, Arrangement(None, np.zeros(1, np.int64), 0), matches, backtrack.program.variables,
+            backtrack.plan.dialect, backtrack.evaluator,
+        )
+        views = Viewpoints(none, none, at_end=True)
+        for condition in backtrack.conditions:
+            # One by one: the host would take a number for a truth value inside AND.
+            for part in [] if condition.context is None else conjuncts(condition.context):
+                (result,) = reader.evaluate([part], views, [part.span])
+                _require_boolean(result, condition, part.span, backtrack.plan.source)
+
+    def feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
+        """See the contract."""
+        matcher = self.backtrack
+        frame = frame_of(state, columns, opens=opens)
+        search = _Search(self, frame, begins=state.begins, closes=closes)
+        next_start, next_number = search.run(state.next_start, state.next_number)
+        if closes:
+            release(state)
+        else:
+            hold_back(state, frame, next_start, next_number, matcher.reach_back, matcher.settings)
+        lengths = [len(labels) for _, _, labels in search.matches]
+        start = np.array([start for start, _, _ in search.matches], np.int64)
+        return Matches(
+            start, start + np.array(lengths, np.int64), np.array([number for _, number, _ in search.matches], np.int64),
+            np.array([label for _, _, labels in search.matches for label in labels], np.int16),
+            np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        )
+
+
+class _UndecidedError(Exception):
+    """The open partition's end was reached."""
+
+
+class _Search:
+    def __init__(self, interpreter: Interpreter, frame: Columns, *, begins: bool, closes: bool) -> None:
+        self.matcher = interpreter.backtrack
+        self.frame = frame
+        self.begins = begins
+        self.closes = closes
+        matcher = self.matcher
+        self.numbers, self.bitmaps = evaluate_bitmaps(matcher.conditions, frame, matcher.evaluator, matcher.plan.source)
+        self.contexts = {c.variable: c for c in matcher.conditions if c.context is not None}
+        self.arrangement = Arrangement(None, frame.offsets, frame.table.num_rows)
+        self.matches: list[tuple[int, int, list[int]]] = []
+        self.known: dict[tuple[str, int, int, tuple[int, ...]], bool] = {}
+
+    def run(self, first_start: int, first_number: int) -> tuple[int, int]:
+        """Search all partitions; where to go on in the last one, and the number of its next match."""
+        offsets = self.frame.offsets.tolist()
+        start, number = first_start, first_number
+        for partition in range(len(offsets) - 1):
+            self.low, self.high = offsets[partition], offsets[partition + 1]
+            self.begins_here = partition > 0 or self.begins
+            self.is_open = partition == len(offsets) - 2 and not self.closes
+            self.limit = self.high - self.matcher.lookahead if self.is_open else self.high
+            if partition > 0:
+                start, number = self.low, 1
+            while start < self.high:
+                try:
+                    labels = self._match(start, number)
+                except _UndecidedError:
+                    break
+                following = start + 1
+                if labels is not None:
+                    self.matches.append((start, number, labels))
+                    number += 1
+                    following = self._following(start, labels)
+                start = following
+        return start, number
+
+    def _match(self, start: int, number: int) -> list[int] | None:
+        """Labels of the preferred match at a start row."""
+        program = self.matcher.program
+        slot, _, _, _ = self.matcher.memo
+        failed: set[tuple[int, int]] = set()
+        stack: list[tuple[int, int, bool]] = []
+        labels: list[int] = []
+        at = program.entry
+        n_steps = 0
+        while True:
+            row = start + len(labels)
+            operation = program.operation[at]
+            ok = True
+            if operation == Op.ACCEPT:
+                return labels
+            if operation == Op.MATCH:
+                n_steps += 1
+                if self.contexts and n_steps > self.matcher.settings.step_budget:
+                    raise self.matcher.failure(kernel.BUDGET, self.frame, start)
+                if row >= self.limit and self.is_open:
+                    raise _UndecidedError
+                label = 2 * int(program.variable[at]) + int(program.is_excluded[at])
+                ok = row < self.high and self._holds(start, number, (*labels, label))
+                if ok:
+                    labels.append(label)
+            elif operation == Op.SPLIT:
+                ok = (at, row) not in failed
+                if ok:
+                    stack.append((at, len(labels), False))
+            elif operation == Op.START:
+                ok = row == self.low and self.begins_here
+            elif row == self.high and self.is_open:
+                raise _UndecidedError
+            else:
+                ok = row == self.high
+            if ok:
+                at = int(program.first[at])
+                continue
+            while stack:
+                split, length, is_second = stack.pop()
+                if not is_second:
+                    stack.append((split, length, True))
+                    del labels[length:]
+                    at = int(program.second[split])
+                    break
+                if slot[split] >= 0:
+                    failed.add((split, start + length))
+            else:
+                return None
+
+    def _holds(self, start: int, number: int, labels: tuple[int, ...]) -> bool:
+        variable = self.matcher.program.variables[labels[-1] // 2]
+        row = start + len(labels) - 1
+        if variable in self.numbers and not self.bitmaps[self.numbers[variable], row]:
+            return False
+        condition = self.contexts.get(variable)
+        if condition is None:
+            return True
+        key = (variable, start, number, labels)
+        if key not in self.known:
+            self.known[key] = self._evaluate(condition, start, number, labels)
+        return self.known[key]
+
+    def _evaluate(self, condition: Condition, start: int, number: int, labels: tuple[int, ...]) -> bool:
+        matcher = self.matcher
+        length = len(labels)
+        tentative = Matches(
+            np.array([start], np.int64), np.array([start + length], np.int64), np.array([number], np.int64),
+            np.array(labels, np.int16), np.array([0, length], np.int64),
+        )
+        reader = MatchReader(
+            self.frame.ordered, self.arrangement, tentative, matcher.program.variables, matcher.plan.dialect,
+            matcher.evaluator,
+        )
+        context: Expression | None = condition.context
+        assert context is not None  # only such conditions get here
+        views = Viewpoints(np.zeros(1, np.int64), np.array([length - 1]), at_end=True)
+        (result,) = reader.evaluate([context], views, [context.span])
+        _require_boolean(result, condition, context.span, matcher.plan.source)
+        return result[0].as_py() is True
+
+    def _following(self, start: int, labels: list[int]) -> int:
+        skip = self.matcher.plan.skip
+        if not labels or skip.to is SkipTo.NEXT_ROW:
+            return start + 1
+        if skip.to is SkipTo.PAST_LAST_ROW:
+            return start + len(labels)
+        names = self.matcher.program.variables
+        rows = [place for place, label in enumerate(labels) if names[label // 2] in skip.variables]
+        if not rows:
+            raise self.matcher.failure(kernel.SKIP_TO_ABSENT, self.frame, start)
+        place = rows[0] if skip.to is SkipTo.FIRST else rows[-1]
+        if place == 0:
+            raise self.matcher.failure(kernel.SKIP_TO_FIRST_ROW, self.frame, start)
+        return start + place
+
+
+def _require_boolean(
+    result: pa.ChunkedArray, condition: Condition, span: Span | None, source: Source
+) -> None:
+    if not pa.types.is_boolean(result.type) and not pa.types.is_null(result.type):
+        raise AnalysisError(
+            "REX214", f"the condition of {condition.variable} is not boolean but {result.type}", source, span,
+            hint="compare it with something",
+        )

@@ -1,0 +1,210 @@
+"""The two passes of the automaton: which pattern states can still accept, row by row from the end; then the matches.
+
+All are table-driven loops of a few nanoseconds a row. They call no other kernel, so that they also run as plain Python,
+over lists: for a few rows that is faster than loading the compiler.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkrex.kernels.lazy import njit
+
+ACCEPT, UNDECIDED, NONE = -1, -2, -3
+"""Steps that end a walk: the match ends here; rows to come decide; no match starts here."""
+
+CLOSED_END, OPEN_END = 0, 1
+"""States behind the last row: the partition ends there, or more rows may come."""
+
+PAST_LAST_ROW, NEXT_ROW, TO_FIRST, TO_LAST = range(4)
+DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT = range(3)
+STOPPED = 6  # as in `backtrack`
+
+
+@njit(cache=True, nogil=True)
+def look_back(symbols, offsets, first_row, closes, limit, transitions, shift, partition, row, state):
+    """Replace every row's symbol by the state that holds the pattern positions from which this row on can be matched.
+
+    Goes from `row` of `partition` (or, with row -1, from its end) backwards to the batch's first row, until a
+    transition is missing; then the caller adds it and goes on from there.
+
+    Parameters
+    ----------
+    symbols : uint16 per row, changed in place
+    offsets : int64, n_partitions + 1
+    first_row : rows of the first partition before it need no state
+    closes : whether the last partition ends with its last row; else its rows from `limit` on are not looked at
+    transitions : int32, state << shift + symbol to state, -1 if it is not known yet
+
+    Returns
+    -------
+    partition, row, state : where a transition is missing; partition -1 if all is done
+    """
+    n_partitions = len(offsets) - 1
+    while partition >= 0:
+        low = offsets[partition]
+        if partition == 0:
+            low = first_row
+        if row < 0:
+            row = offsets[partition + 1] - 1
+            state = CLOSED_END
+            if partition == n_partitions - 1 and not closes:
+                row = limit - 1
+                state = OPEN_END
+        while row >= low:
+            following = transitions[(state << shift) + symbols[row]]
+            if following < 0:
+                return partition, row, state
+            state = following
+            symbols[row] = state
+            row -= 1
+        partition -= 1
+        row = np.int64(-1)
+    return np.int64(-1), np.int64(-1), np.int64(0)
+
+
+@njit(cache=True, nogil=True)
+def walk(states, offsets, opens, closes, limit, first_start, first_number, steps, n_positions, entry, first_entry,
+         accepts_open, skip_mode, skip_member, wants_labels, stop):
+    """All matches, each found by taking the first way that can still accept.
+
+    Parameters
+    ----------
+    states : uint16 per row, as `look_back` leaves them
+    offsets, closes, limit : as there; `opens` says whether the first partition begins with the batch
+    first_start, first_number : where to go on in the first partition, and the number of its next match
+    steps : int32, state * n_positions + position to next position << 15 | label, or one of the ends above
+    entry, first_entry : position at a start row, and at one that is the partition's first
+    accepts_open : bool per position, whether a match may end before a row that is not there yet
+    skip_mode, skip_member : AFTER MATCH SKIP, and per variable whether it is skipped to
+    stop : uint8, one entry, set by another thread when nobody waits for the answer any more (see `threads`)
+
+    Returns
+    -------
+    status, row : DONE, or an error and the row where the match starts
+    n_matches, found int64 (start, end, number), n_labels, labels int16, next_start, next_number
+    """
+    n_partitions = len(offsets) - 1
+    n_rows = offsets[n_partitions] - offsets[0]
+    found = np.empty((max(n_rows // 4, 16), 3), np.int64)
+    labels = np.empty(n_rows if wants_labels else 0, np.int16)
+    n_matches = np.int64(0)
+    n_labels = np.int64(0)
+    next_start = offsets[n_partitions]
+    number = np.int64(1)
+    for partition in range(n_partitions):
+        low = offsets[partition]
+        high = offsets[partition + 1]
+        is_open = partition == n_partitions - 1 and not closes
+        known = limit if is_open else high
+        start = low
+        number = np.int64(1)
+        at_first = partition > 0 or opens
+        if partition == 0:
+            start = first_start
+            number = first_number
+        while start < high:
+            position = entry
+            if at_first and start == low:
+                position = first_entry
+            elif start < known:
+                # Most rows of a selective pattern start nothing.
+                while start < known and steps[states[start] * n_positions + entry] == NONE:
+                    start += 1
+                if start >= high:
+                    break
+            row = start
+            if wants_labels and n_labels + (high - start) > labels.shape[0]:
+                more = np.empty(2 * (n_labels + (high - start)), np.int16)
+                more[:n_labels] = labels[:n_labels]
+                labels = more
+            # Matches that overlap may take as long as all their rows together.
+            if stop[0] != 0:
+                return STOPPED, start, n_matches, found, n_labels, labels, start, number
+            outcome = ACCEPT
+            while row < known:
+                step = steps[states[row] * n_positions + position]
+                if step < 0:
+                    outcome = step
+                    break
+                if wants_labels:
+                    labels[n_labels + row - start] = step & 0x7FFF
+                position = step >> 15
+                row += 1
+            if row >= known and is_open and not accepts_open[position]:
+                outcome = UNDECIDED
+            if outcome == UNDECIDED:
+                break
+            following = start + 1
+            if outcome == ACCEPT:
+                if n_matches >= found.shape[0]:
+                    larger = np.empty((2 * n_matches, 3), np.int64)
+                    larger[:n_matches] = found[:n_matches]
+                    found = larger
+                found[n_matches, 0] = start
+                found[n_matches, 1] = row
+                found[n_matches, 2] = number
+                n_matches += 1
+                number += 1
+                if row > start and skip_mode == PAST_LAST_ROW:
+                    following = row
+                elif row > start and skip_mode >= TO_FIRST:
+                    target = np.int64(-1)
+                    for place in range(row - start):
+                        if skip_member[labels[n_labels + place] >> 1]:
+                            target = start + place
+                            if skip_mode == TO_FIRST:
+                                break
+                    if target <= start:
+                        status = SKIP_TO_ABSENT if target < 0 else SKIP_TO_FIRST_ROW
+                        return status, start, n_matches, found, n_labels, labels, start, number
+                    following = target
+                if wants_labels:
+                    n_labels += row - start
+            start = following
+        if partition == n_partitions - 1:
+            next_start = start
+    return DONE, np.int64(-1), n_matches, found, n_labels, labels, next_start, number
+
+
+@njit(cache=True, nogil=True)
+def walk_past(states, offsets, opens, moves, n_positions, entry, first_entry, labels, ends, numbers, label_offsets):
+    """The same for SKIP PAST LAST ROW where no match is empty and every partition ends: one look-up a row, no branches.
+
+    A match that ends before a row and the one that starts at that row are one move (see `automaton.viability`).
+    Where a match starts follows from its end and its length.
+
+    Parameters
+    ----------
+    moves : int32, state * n_positions + position to next position << 17 | ended << 16 | mapped << 15 | label
+    labels : int16, as many as rows, or none if they are not wanted
+    ends, numbers : int64, as many as rows and one more; label_offsets : int64, two more
+
+    Returns
+    -------
+    n_matches, n_labels
+    """
+    wants_labels = labels.shape[0] > 0
+    n_matches = np.int64(0)
+    n_labels = np.int64(0)
+    label_offsets[0] = 0
+    for partition in range(offsets.shape[0] - 1):
+        high = offsets[partition + 1]
+        position = np.int64(first_entry if partition > 0 or opens else entry)
+        first_match = n_matches
+        for row in range(offsets[partition], high):
+            move = np.int64(moves[states[row] * n_positions + position])
+            ends[n_matches] = row
+            label_offsets[n_matches + 1] = n_labels
+            n_matches += (move >> 16) & 1
+            if wants_labels:
+                labels[n_labels] = move & 0x7FFF
+            n_labels += (move >> 15) & 1
+            position = move >> 17
+        if position != entry and position != first_entry:
+            ends[n_matches] = high
+            label_offsets[n_matches + 1] = n_labels
+            n_matches += 1
+        for match in range(first_match, n_matches):
+            numbers[match] = match - first_match + 1
+    return n_matches, n_labels

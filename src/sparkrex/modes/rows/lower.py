@@ -1,0 +1,68 @@
+"""Cut a row pattern between Spark and its workers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sparkrex.modes.plan import Definition, Measure, PartitionKey, RowsPerMatch
+from sparkrex.scalar.expression import ColumnAt, Literal, Target
+from sparkrex.spark.lowering import Lowered, Lowering, lower_measures, lower_order, measure_sources
+
+if TYPE_CHECKING:
+    from sparkrex.modes.rows.plan import MatchRecognize
+
+
+MATCHED = "rex_matched"
+
+
+def lower(
+    plan: MatchRecognize, input_name: str, tie_break: tuple[str, ...], wanted: frozenset[str] | None
+) -> Lowered:
+    """Cut a plan.
+
+    `input_name` names the input in the projections' SQL. `wanted` are the names, in lower case, that the statement
+    around the relation can read, None if it may read all.
+    """
+    lowering = Lowering(input_name)
+    keys = tuple(lowering.column(key.expression, "k") for key in plan.partition_by)
+    order, order_by = lower_order(plan.order_by, tie_break, lowering)
+    definitions = tuple(
+        Definition(definition.variable, lowering.lowered(definition.condition, is_guarded=False))
+        for definition in plan.definitions
+    )
+    passed = {
+        name: lowering.column(ColumnAt(Target(), name), "c")
+        for name in plan.passed_columns() if wanted is None or name.lower() in wanted
+    }
+    measures, rendered = lower_measures(plan.measures, lowering)
+    shows_unmatched = plan.rows_per_match is RowsPerMatch.ALL_WITH_UNMATCHED
+    if shows_unmatched:
+        measures.append(Measure(MATCHED, Literal(True)))
+        rendered = [f"CASE WHEN {MATCHED} THEN {text} END" for text in rendered]
+    if not lowering.projections:
+        lowering.sql("TRUE", "c")
+    # Key columns come out under the names they went in with.
+    worker = replace(
+        plan,
+        input_columns=tuple(dict.fromkeys(name for name in passed.values() if name not in keys)),
+        partition_by=tuple(PartitionKey(name, ColumnAt(Target(), name)) for name in dict.fromkeys(keys)),
+        # Not as columns to pass on: those are `passed`.
+        order_by=tuple(replace(key, column=None) for key in order_by),
+        measures=tuple(measures),
+        definitions=definitions,
+        output_names=None,
+    )
+    texts = [
+        *keys, *(passed.get(name) for name in plan.order_columns()), *rendered,
+        *(passed.get(name) for name in plan.rest_columns()),
+    ]
+    pairs = zip(plan.output_columns(), texts, strict=True)
+    outputs = {name: text for name, text in pairs if text is not None}
+    n_before = len(keys) + len(plan.order_columns())
+    spans = {**lowering.spans}
+    for name, measure in zip(plan.output_columns()[n_before:], plan.measures, strict=False):
+        spans[name] = measure.span
+    return Lowered(
+        lowering.projections, keys, tuple(order), worker, outputs, measure_sources(measures), lowering.aggregates, spans
+    )

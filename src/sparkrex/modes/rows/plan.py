@@ -1,0 +1,79 @@
+"""A MATCH_RECOGNIZE relation after analysis: what matchers are chosen for and the oracle evaluates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sparkrex.modes.plan import RowsPerMatch
+
+if TYPE_CHECKING:
+    from sparkrex.languages.match_recognize.row_pattern import RowPattern
+    from sparkrex.modes.plan import Definition, Measure, OrderKey, PartitionKey, Skip, Subset
+    from sparkrex.scalar.expression import Expression
+    from sparkrex.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRecognize:
+    """One MATCH_RECOGNIZE relation.
+
+    `input_columns` are the input's column names in order. Expressions of PARTITION BY and ORDER BY, and aggregate
+    arguments, refer to the row itself: `ColumnAt` with the default target. WITHIN is already part of every definition.
+    `dialect` is the query's: it decides where dialects differ in what a function returns.
+    """
+
+    input_columns: tuple[str, ...]
+    partition_by: tuple[PartitionKey, ...]
+    order_by: tuple[OrderKey, ...]
+    measures: tuple[Measure, ...]
+    rows_per_match: RowsPerMatch
+    skip: Skip
+    pattern: RowPattern
+    subsets: tuple[Subset, ...]
+    definitions: tuple[Definition, ...]
+    dialect: str
+    source: Source
+    span: Span
+    output_names: tuple[str, ...] | None = None
+
+    def definition(self, variable: str) -> Expression | None:
+        """The condition of a variable, None if any row will do."""
+        for definition in self.definitions:
+            if definition.variable == variable:
+                return definition.condition
+        return None
+
+    def passed_columns(self) -> tuple[str, ...]:
+        """Input columns in the output: none under ONE ROW; else order columns first, then the rest.
+
+        A column that PARTITION BY already gives is not repeated.
+        """
+        if self.rows_per_match is RowsPerMatch.ONE:
+            return ()
+        return self.order_columns() + self.rest_columns()
+
+    def order_columns(self) -> tuple[str, ...]:
+        """Columns that ORDER BY names, once each, without those of PARTITION BY."""
+        if self.rows_per_match is RowsPerMatch.ONE:
+            return ()
+        keys = {key.name for key in self.partition_by}
+        return tuple(dict.fromkeys(key.column for key in self.order_by if key.column and key.column not in keys))
+
+    def rest_columns(self) -> tuple[str, ...]:
+        """Input columns that neither PARTITION BY nor ORDER BY names; none under ONE ROW."""
+        if self.rows_per_match is RowsPerMatch.ONE:
+            return ()
+        named = {key.name for key in self.partition_by} | set(self.order_columns())
+        return tuple(column for column in self.input_columns if column not in named)
+
+    def output_columns(self) -> tuple[str, ...]:
+        """Names of the result's columns: partition, order, measures, the rest."""
+        if self.output_names is not None:
+            return self.output_names
+        return (
+            tuple(key.name for key in self.partition_by)
+            + self.order_columns()
+            + tuple(measure.name for measure in self.measures)
+            + self.rest_columns()
+        )

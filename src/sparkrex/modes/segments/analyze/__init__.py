@@ -1,0 +1,1 @@
+"""Clauses with segment variables to a `SegmentSearch`."""

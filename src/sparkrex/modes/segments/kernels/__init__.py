@@ -1,0 +1,1 @@
+"""Numba over plain arrays: segments, and aggregates over them."""

@@ -1,0 +1,168 @@
+"""Found segments to result rows: what the measures are of those that count (`skip`).
+
+A measure reads the rows of one variable's segment, or of the whole match; these are rows in sequence, so each variable
+has a `MatchReader` of its own to which its segments are matches without labels. Aggregates of T-ReX are those of
+conditions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.gather import take_or_null
+from sparkrex.columns.wrap import wrap
+from sparkrex.errors import ExecutionError
+from sparkrex.matching.contract import Matches
+from sparkrex.matching.output import NO_COLUMNS
+from sparkrex.matching.reading import MatchReader, Viewpoints
+from sparkrex.modes.segments.aggregates.registry import is_of_segments
+from sparkrex.modes.segments.operators.arguments import number_column
+from sparkrex.modes.segments.operators.arrays import projected
+from sparkrex.modes.segments.operators.calls import call_of, measured
+from sparkrex.modes.segments.operators.skip import chosen
+from sparkrex.scalar.expression import Aggregate, Call, ClassifierAt, ColumnAt, End, MatchNumber, Semantics, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from sparkrex.columns.arrange import Arrangement
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.segments.operators.contract import Binding, Segments
+    from sparkrex.modes.segments.operators.series import Column
+    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.scalar.expression import Expression
+    from sparkrex.scalar.render.renderer import Leaf
+
+INDEX = "rex_index"
+"""A hidden column: the row's position in its partition, from 0."""
+
+
+def build_rows(
+    search: SegmentSearch, found: Segments, table: pa.Table, arrangement: Arrangement,
+    partition_columns: list[pa.ChunkedArray], evaluator: Evaluator,
+) -> pa.Table:
+    """The result table. `table` is in input order and has the column `INDEX`."""
+    found = projected(chosen(search, found), frozenset(search.measured))
+    reader = SegmentReader(search, found, table, arrangement, evaluator)
+    return measured_table(search, reader, partition_columns)
+
+
+def measured_table(
+    search: SegmentSearch, reader: MatchReader, partition_columns: list[pa.ChunkedArray]
+) -> pa.Table:
+    """A row for every match that is read: its partition and the measures."""
+    start = reader.matches.start
+    measures = [with_indexes(measure.expression) for measure in search.measures]
+    every = np.arange(len(start))
+    views = Viewpoints(every, every, at_end=True, is_each=True)
+    values = reader.evaluate(measures, views, [measure.span for measure in search.measures])
+    rows = reader.arrangement.input_rows(start)
+    columns = [take_or_null(column, rows) for column in partition_columns] + values
+    if not columns:
+        return pa.table({NO_COLUMNS: pa.nulls(len(start), pa.int8())})
+    return pa.table(columns, names=list(search.output_columns()))
+
+
+class SegmentReader(MatchReader):
+    """Reads measures: each leaf by the reader of its variable."""
+
+    def __init__(
+        self, search: SegmentSearch, found: Segments, table: pa.Table, arrangement: Arrangement, evaluator: Evaluator
+    ) -> None:
+        number = _numbers(found, arrangement)
+        super().__init__(table, arrangement, _as_matches(found.start, found.end, number), (), search.dialect, evaluator)
+        # None is the whole match.
+        self._bound: dict[str | None, Binding] = {None: (found.start, found.end)}
+        for name, binding in found.bindings.items():
+            self._bound[name] = binding
+        self._readers = {
+            name: _SegmentsReader(table, arrangement, _as_matches(*binding, number), (), search.dialect, evaluator)
+            for name, binding in self._bound.items()
+        }
+        self._numbers: dict[str, Column] = {}
+
+    def _prepare(self, wanted: Iterable[Leaf], views: Viewpoints) -> None:
+        """Nothing is shared between variables."""
+
+    def leaf(self, leaf: Leaf, views: Viewpoints) -> pa.ChunkedArray:
+        """What one leaf stands for, per match."""
+        match leaf:
+            case MatchNumber():
+                return super().leaf(leaf, views)
+            case Aggregate() if is_of_segments(leaf.function):
+                return self._of_segments(leaf)
+            case ColumnAt(target=Target(variables=variables)) | Aggregate(variables=variables):
+                (name,) = variables or (None,)
+                first, _ = self._bound[name]
+                # A variable without a segment sees its match from no row.
+                here = replace(views, mapped_row=np.where(first < 0, -1, views.mapped_row))
+                return self._readers[name].leaf(_of_all_rows(leaf), here)
+            case ClassifierAt():
+                raise AssertionError("analysis refuses CLASSIFIER in segment queries")
+
+    def _of_segments(self, node: Aggregate) -> pa.ChunkedArray:
+        """An aggregate over segments, or pairs of them, of one or two variables."""
+        call = call_of(node)
+        for column in call.columns:
+            if column not in self._numbers:
+                values = self.table.column(column)
+                order = self.arrangement.order
+                self._numbers[column] = number_column(values if order is None else values.take(wrap(order)))
+        columns = [self._numbers[column] for column in call.columns]
+        segments = [self._bound[name] for name in call.variables or (None,)]
+        try:
+            return pa.chunked_array([measured(call.aggregate, columns, segments, self.arrangement.offsets)])
+        except ExecutionError as error:
+            error.span = error.span or node.span
+            raise
+
+
+class _SegmentsReader(MatchReader):
+    """Reads segments of one variable, which lie in the order of the matches, not their own."""
+
+    @cached_property
+    def match_partition(self) -> NDArray[np.int64]:
+        """The partition of every segment; one that is not there is in the first."""
+        return np.searchsorted(self.arrangement.offsets, self.matches.start, side="right") - 1
+
+
+def _of_all_rows(leaf: Leaf) -> Leaf:
+    match leaf:
+        case ColumnAt(target=target):
+            return replace(leaf, target=replace(target, variables=None, semantics=Semantics.FINAL))
+        case Aggregate():
+            return replace(leaf, variables=None, semantics=Semantics.FINAL)
+        case _:
+            return leaf
+
+
+def _as_matches(first: NDArray[np.int64], last: NDArray[np.int64], number: NDArray[np.int64]) -> Matches:
+    """Segments as matches; one that is not there is an empty match."""
+    start, end = np.where(first < 0, 0, first), np.where(first < 0, 0, last + 1)
+    offsets = np.zeros(len(start) + 1, np.int64)
+    np.cumsum(end - start, out=offsets[1:])
+    return Matches(start, end, number, np.empty(0, np.int16), offsets)
+
+
+def _numbers(found: Segments, arrangement: Arrangement) -> NDArray[np.int64]:
+    """Results are numbered in each partition, in order, from 1."""
+    partition = np.searchsorted(arrangement.offsets, found.start, side="right")
+    first = np.searchsorted(partition, partition, side="left")
+    return np.arange(1, len(found) + 1) - first
+
+
+def with_indexes(expression: Expression) -> Expression:
+    """START_INDEX() and END_INDEX() as reads of the hidden column."""
+    if not isinstance(expression, Call):
+        return expression
+    if expression.function in ("start_index", "end_index"):
+        end = End.FIRST if expression.function == "start_index" else End.LAST
+        return ColumnAt(Target(semantics=Semantics.FINAL, end=end), INDEX, span=expression.span)
+    return replace(expression, operands=tuple(with_indexes(operand) for operand in expression.operands))

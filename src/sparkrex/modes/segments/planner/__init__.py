@@ -1,0 +1,1 @@
+"""From a search to the cheapest operators: logical plans, samples, estimates, dynamic programming, rule planners."""

@@ -1,0 +1,38 @@
+"""Window embedding: what bounds one part of an And bounds all of it; what bounds all parts bounds the whole.
+
+Proof. A segment of `A & B` is one of A and of B, so it is in the windows of both: they may be the And's own, and every
+part's. A segment of any other node has the lengths that follow from its parts (see `lengths`): a chain is as long as
+its parts together, one of several options is as long as one of them. So these lengths may be the node's window, too:
+nothing is lost. A Not has only its own windows: what holds for segments of its inside says nothing of the others
+(Figure 20 of the paper).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sparkrex.modes.segments.planner.lengths import as_windows, columns_of, lengths, with_windows
+from sparkrex.modes.segments.planner.logical import Both, Leaf
+from sparkrex.modes.segments.planner.references import with_parts
+
+if TYPE_CHECKING:
+    from sparkrex.modes.segments.planner.logical import Logical
+
+NAME = "embed windows"
+
+
+def embed_windows(node: Logical) -> Logical | None:
+    """The tree with more windows, None if they are all there."""
+    columns = columns_of(node)
+    embedded = _embedded(node, columns)
+    return None if embedded is node else embedded
+
+
+def _embedded(node: Logical, columns: set[str | None]) -> Logical:
+    node = with_parts(node, lambda part: _embedded(part, columns))
+    if isinstance(node, Leaf):
+        return with_windows(node)
+    windows = [window for column in columns for window in as_windows(lengths(node, column), column)]
+    if isinstance(node, Both):
+        node = with_parts(node, lambda part: with_windows(part, *windows))
+    return with_windows(node, *windows)

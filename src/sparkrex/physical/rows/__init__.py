@@ -1,1 +1,0 @@
-"""Matchers for row patterns: the compiled program, the backtracking matcher and its plain twin, the interpreter."""

@@ -1,1 +1,0 @@
-"""Segment search: T-ReX's physical operators over batches of search spaces."""

@@ -1,1 +1,0 @@
-"""Which matcher runs a plan, and why not the others."""

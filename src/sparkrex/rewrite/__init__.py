@@ -1,1 +1,0 @@
-"""Rewritings of segment searches, one rule a module, each with a sketch of its proof."""

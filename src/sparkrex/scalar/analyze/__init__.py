@@ -1,0 +1,1 @@
+"""Names to references: sqlglot's trees to expressions in which every reference is a target row and a column."""

@@ -1,0 +1,297 @@
+"""Cut a plan between Spark and its workers.
+
+Spark evaluates what speaks of one row: keys, and every row-local part of a condition or aggregate, as columns of the
+input, and the scalar expressions of MEASURES over what the worker read from the matches. The worker combines rows.
+
+The result for the worker is a plan over the projected columns, like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from sparkrex.modes.plan import Measure, OrderKey
+from sparkrex.scalar.expression import (
+    Aggregate,
+    Call,
+    ClassifierAt,
+    ColumnAt,
+    Expression,
+    Literal,
+    MatchNumber,
+    Target,
+    walk,
+)
+from sparkrex.scalar.guards import can_fail, guards
+from sparkrex.scalar.render.renderer import Leaf, leaves
+from sparkrex.scalar.render.spark import SPARK, quoted
+from sparkrex.scalar.split import Projection, at_current_row, row_local
+from sparkrex.spark.missing_rows import is_null_for_null, over_a_missing_row
+from sparkrex.spark.worker_language import is_known_to_workers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.source import Span
+
+@dataclass(slots=True)
+class Lowered:
+    """A relation as Spark and its workers see it.
+
+    `projections` are Spark SQL by column name, over the input. `worker` is the plan of the workers over
+    these columns. `outputs` are Spark SQL by output name, over the worker's columns. `aggregates` are Spark SQL of the
+    worker's aggregate measures over the projected columns, from which their types are learnt. `spans` are the places in
+    the query that projections and outputs come from. `where` is Spark SQL over the input that holds for the rows that
+    the workers need, None if they need all. `equal` are columns by which an event query keeps events apart because of
+    equalities, with the keys as the user wrote them.
+    """
+
+    projections: dict[str, str]
+    keys: tuple[str, ...]
+    order: tuple[str, ...]
+    worker: MatchRecognize | SegmentSearch | EventQuery
+    outputs: dict[str, str]
+    sources: dict[str, str | None]
+    aggregates: dict[str, str]
+    spans: dict[str, Span | None]
+    where: str | None = None
+    equal: dict[str, str] = field(default_factory=dict)
+
+
+def lower_order(
+    keys: Sequence[OrderKey], tie_break: tuple[str, ...], lowering: Lowering
+) -> tuple[list[str], list[OrderKey]]:
+    """ORDER BY as projected columns, and as keys over them. `column` stays set where a key is simply a column."""
+    order = [lowering.column(key.expression, "o") for key in keys]
+    order_by = [
+        replace(key, expression=ColumnAt(Target(), name), column=name if key.column else None)
+        for name, key in zip(order, keys, strict=True)
+    ]
+    for name in tie_break:
+        order.append(lowering.column(ColumnAt(Target(), name), "o"))
+        order_by.append(OrderKey(ColumnAt(Target(), order[-1]), False, True, None))
+    if not keys:
+        # Input order: taken before the shuffle.
+        order.append(lowering.sql("monotonically_increasing_id()", "o"))
+        order_by.append(OrderKey(ColumnAt(Target(), order[-1]), False, True, None))
+    return order, order_by
+
+
+def measure_sources(measures: list[Measure], made: Mapping[str, str] | None = None) -> dict[str, str | None]:
+    """For each worker measure, the projected column that its type is that of, None if it is an aggregate's.
+
+    `made` are the types of columns that the workers make themselves.
+    """
+    sources: dict[str, str | None] = {}
+    for measure in measures:
+        match measure.expression:
+            case ColumnAt(_, column):
+                sources[measure.name] = (made or {}).get(column, column)
+            case ClassifierAt():
+                sources[measure.name] = "string"
+            case MatchNumber():
+                sources[measure.name] = "bigint"
+            case Literal():
+                sources[measure.name] = "boolean"
+            case _:
+                sources[measure.name] = None
+    return sources
+
+
+def lower_measures(written: Sequence[Measure], lowering: Lowering) -> tuple[list[Measure], list[str]]:
+    """What the workers read from the matches, and the measures as Spark SQL over it."""
+    names: dict[Leaf, str] = {}
+    measures: list[Measure] = []
+    rendered: list[str] = []
+    for measure in written:
+        expression = lowering.without_windows(measure.expression)
+        for leaf in leaves(expression):
+            if leaf in names:
+                continue
+            names[leaf] = f"m{len(names)}"
+            measures.append(Measure(names[leaf], lowering.leaf(leaf, names[leaf]), measure.span))
+        rendered.append(SPARK.render(expression, lambda leaf: f"`{names[leaf]}`"))
+    return measures, rendered
+
+
+@dataclass(slots=True)
+class Lowering:
+    """Collects what Spark projects. `own` is the row under test: in a row pattern the current one."""
+
+    input_name: str
+    own: Target = field(default_factory=Target)
+    projections: dict[str, str] = field(default_factory=dict)
+    aggregates: dict[str, str] = field(default_factory=dict)
+    spans: dict[str, Span | None] = field(default_factory=dict)
+    windows: set[str] = field(default_factory=set)
+
+    def input_column(self, leaf: Leaf) -> str:
+        """A column of the input in Spark's SQL."""
+        assert isinstance(leaf, ColumnAt), "only columns are row-local"
+        return f"{self.input_name}.{quoted(leaf.column)}"
+
+    def sql(self, text: str, prefix: str, span: Span | None = None, *, is_shared: bool = True) -> str:
+        """The name of the projected column with this SQL; one that is not shared is evaluated for itself."""
+        for name, known in self.projections.items():
+            if known == text and is_shared:
+                return name
+        name = f"{prefix}{len(self.projections)}"
+        self.projections[name] = text
+        self.spans[name] = span
+        return name
+
+    def column(self, expression: Expression, prefix: str) -> str:
+        """The name of the projected column of a row-local expression."""
+        is_shared = all(node.is_deterministic for node in walk(expression) if isinstance(node, Call))
+        return self.sql(SPARK.render(expression, self.input_column), prefix, expression.span, is_shared=is_shared)
+
+    def lowered(self, expression: Expression, *, is_guarded: bool) -> Expression:
+        """The worker's expression: every row-local part replaced by a projected column."""
+        found = self._row_local(expression, is_guarded=is_guarded) or self._constant(expression, is_guarded=is_guarded)
+        if found is not None:
+            value = ColumnAt(found.target, self.column(found.expression, "p"), span=expression.span)
+            if found.target in (Target(), self.own) or is_null_for_null(found.expression):
+                return value
+            return self._or_missing(value, found.expression)
+        match expression:
+            case Call("and" | "or"):
+                return self._connector(expression, is_guarded=is_guarded)
+            case Call():
+                operands = tuple(
+                    self.lowered(operand, is_guarded=is_guarded or guarded)
+                    for operand, guarded in zip(expression.operands, guards(expression), strict=True)
+                )
+                return replace(expression, operands=operands)
+            case Aggregate():
+                return self._aggregate(expression)
+            case _:
+                return expression
+
+    def _row_local(self, expression: Expression, *, is_guarded: bool) -> Projection | None:
+        """The expression as a column of Spark's, if it can be one."""
+        return row_local(expression, is_guarded=is_guarded)
+
+    def _constant(self, expression: Expression, *, is_guarded: bool) -> Projection | None:
+        """An expression that reads nothing, as a projection if only Spark can evaluate it: `rand()`, a UDF."""
+        is_constant = all(isinstance(node, Call | Literal) for node in walk(expression))
+        if not is_constant or is_known_to_workers(expression) or (is_guarded and can_fail(expression)):
+            return None
+        return Projection(self.own, expression)
+
+    def _connector(self, connector: Call, *, is_guarded: bool) -> Expression:
+        """AND and OR over several target rows. What stands in front and reads one row is projected as a whole: there
+        a part that can fail has its guard beside it."""
+        n_first = len(connector.operands) - 1
+        while n_first > 1 and row_local(_first(connector, n_first), is_guarded=is_guarded) is None:
+            n_first -= 1
+        operands = [
+            self.lowered(operand, is_guarded=is_guarded or n_first > 0) for operand in connector.operands[n_first:]
+        ]
+        first = self.lowered(_first(connector, n_first), is_guarded=is_guarded)
+        return _connected(connector, (first, *operands))
+
+    def _or_missing(self, value: ColumnAt, expression: Expression) -> Expression:
+        """Where there is no target row, the expression over an all-NULL row: a column of its own."""
+        null_row = over_a_missing_row(expression, self.input_column)
+        missing = ColumnAt(self.own, self.sql(null_row, "p", expression.span), span=value.span)
+        exists = ColumnAt(value.target, self.sql("TRUE", "p"), span=value.span)
+        return Call("case", (exists, value, missing), span=value.span)
+
+    def _aggregate(self, aggregate: Aggregate) -> Aggregate:
+        def each(expression: Expression) -> Expression:
+            return expression if isinstance(expression, Literal) else self.lowered(expression, is_guarded=False)
+
+        return replace(
+            aggregate,
+            arguments=tuple(map(each, aggregate.arguments)),
+            filter=None if aggregate.filter is None else each(aggregate.filter),
+            order_by=tuple(replace(item, expression=each(item.expression)) for item in aggregate.order_by),
+        )
+
+    def leaf(self, leaf: Leaf, name: str) -> Expression:
+        """The worker's reading of one leaf of a measure."""
+        match leaf:
+            case ColumnAt(target):
+                if leaf.column in self.windows:
+                    return leaf
+                return ColumnAt(target, self.column(ColumnAt(Target(), leaf.column), "c"), span=leaf.span)
+            case Aggregate():
+                lowered = self._aggregate(leaf)
+                self.aggregates[name] = self._aggregate_sql(leaf, lowered)
+                return lowered
+            case _:
+                return leaf
+
+    def _aggregate_sql(self, aggregate: Aggregate, lowered: Aggregate) -> str:
+        """SQL with the aggregate's type, over the projected columns. NULL stands for what only the match knows."""
+
+        def leaf(node: Leaf) -> str:
+            match node:
+                case ColumnAt(_, column):
+                    return f"`{column}`"
+                case ClassifierAt():
+                    return "CAST(NULL AS STRING)"
+                case _:
+                    return "CAST(NULL AS BIGINT)"
+
+        pairs = zip(aggregate.arguments, lowered.arguments, strict=True)
+        arguments = [SPARK.render(_of_its_type(written, cut), leaf) for written, cut in pairs]
+        match aggregate.function:
+            case "count" | "count_if":
+                return "count(1)"
+            case "array_agg":
+                return f"collect_list({arguments[0]})"
+            case "string_agg":
+                return "max('')"
+            case "map_agg":
+                return f"map_from_entries(collect_list(struct({arguments[0]}, {arguments[1]})))"
+            case "min_by" | "max_by" if len(arguments) == 3:
+                return f"collect_list({arguments[0]})"
+            case _:
+                return SPARK.aggregate(aggregate, arguments)
+
+    def without_windows(self, expression: Expression) -> Expression:
+        """Window functions replaced by projected columns: they see the input, not the matches."""
+        match expression:
+            case Call(function="window"):
+                targets = [node.target for node in walk(expression) if isinstance(node, ColumnAt)]
+                name = self.sql(SPARK.render(_at_input(expression), self.input_column), "rex_window_", expression.span)
+                self.windows.add(name)
+                return ColumnAt(targets[0] if targets else Target(), name, span=expression.span)
+            case Call(operands=operands):
+                return replace(expression, operands=tuple(self.without_windows(part) for part in operands))
+            case _:
+                return expression
+
+
+def _at_input(expression: Call) -> Call:
+    plain = at_current_row(expression)
+    assert isinstance(plain, Call)
+    return plain
+
+
+def _first(connector: Call, n_operands: int) -> Expression:
+    """The first operands of AND or OR."""
+    return connector.operands[0] if n_operands == 1 else _connected(connector, connector.operands[:n_operands])
+
+
+def _connected(connector: Call, operands: tuple[Expression, ...]) -> Call:
+    """AND or OR over other operands."""
+    spans = [operand.span for operand in operands if operand.span is not None]
+    return replace(connector, operands=operands, span=spans[0].to(spans[-1]) if spans else connector.span)
+
+
+def _of_its_type(written: Expression, lowered: Expression) -> Expression:
+    """An argument over projected columns, or something of its type: what is guarded has become a CASE."""
+    match written, lowered:
+        case Call("and" | "or"), Call():
+            return Literal(True)
+        case Call(), Call() if len(written.operands) == len(lowered.operands):
+            pairs = zip(written.operands, lowered.operands, strict=True)
+            return replace(written, operands=tuple(_of_its_type(s, w) for s, w in pairs))
+        case _:
+            return lowered

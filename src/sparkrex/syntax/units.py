@@ -1,0 +1,11 @@
+"""Units of time that windows are given in."""
+
+from __future__ import annotations
+
+MICROSECONDS = {
+    "MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000, "WEEK": 604_800_000_000,
+}
+
+
+NO_FIXED_LENGTH = ("MONTH", "QUARTER", "YEAR")
