@@ -108,7 +108,7 @@ class CompiledQuery:
         `analyze` runs the query in memory and adds what was found and how long every stage and operator took.
         """
         from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.explanation import explain_relations, explained_for_workers
+        from sparkrex.explanation import explain_relations
         from sparkrex.pipeline import explain_query
 
         parsed, everything = self._bound(args), self._named(tables, named)
@@ -124,10 +124,9 @@ class CompiledQuery:
                 )
             tables = {name: value if is_spark(value) else to_arrow(name, value) for name, value in everything.items()}
             with _faults_reported(self.text):
-                plans, frame = explain_on_spark(parsed, tables, spark, self.settings)
+                found, frame = explain_on_spark(parsed, tables, spark, self.settings)
                 return explain_relations(
-                    [explained_for_workers(plan, choice) for plan, choice in plans], "spark", statement.host_sql,
-                    is_bare=is_bare, host_plan=physical_plan(frame),
+                    found, "spark", statement.host_sql, is_bare=is_bare, host_plan=physical_plan(frame)
                 )
         arrow = {name: to_arrow(name, value) for name, value in everything.items()}
         with _faults_reported(self.text):
@@ -137,9 +136,7 @@ class CompiledQuery:
     @property
     def has_segments(self) -> bool:
         """Whether a segment search is in it."""
-        from sparkrex.pipeline import has_segments
-
-        return has_segments(self._parsed)
+        return "segments" in self._parsed.modes()
 
     def __str__(self) -> str:
         patterns = "; ".join(self._parsed.patterns()) or "no MATCH_RECOGNIZE"

@@ -8,38 +8,16 @@ from __future__ import annotations
 
 import secrets
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
-from sparkrex.columns.cuts import cut_chunks
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
-from sparkrex.columns.ordered import Columns
-from sparkrex.errors import AnalysisError, ExecutionError, RexError, UnsupportedError
-from sparkrex.evaluate.bitmaps import host_reasons
-from sparkrex.explanation import RowsExplained
+from sparkrex.errors import AnalysisError, RexError, UnsupportedError
 from sparkrex.hosts.duckdb.host import AggregateNames, DuckDbHost, RelationEvaluator
-from sparkrex.languages.match_recognize import traverse
-from sparkrex.languages.match_recognize.parse import parse_clause
-from sparkrex.languages.match_recognize.syntax import Clause
-from sparkrex.matching.output import NO_COLUMNS, build_output, name_partition
-from sparkrex.matching.reading import MatchReader
-from sparkrex.matching.relation_columns import add_relation_columns
-from sparkrex.matching.row_values import arrange_rows
-from sparkrex.modes.events.analyze.query import analyze_events
-from sparkrex.modes.events.language.query import parse_events
-from sparkrex.modes.events.plan import EventQuery
-from sparkrex.modes.rows.analyze import analyze_clause, union_variables
-from sparkrex.modes.rows.choose import Choice, choose_matcher
-from sparkrex.modes.rows.plan import MatchRecognize
-from sparkrex.modes.rows.streamed import StreamedRelation, measure_reach
-from sparkrex.modes.segments.analyze.clause import analyze_segments, is_segment_clause
-from sparkrex.modes.segments.plan import SegmentSearch
+from sparkrex.matching.output import NO_COLUMNS
+from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
-from sparkrex.scalar.expression import ColumnAt, walk
 from sparkrex.source import Source, Span
 from sparkrex.statement.cut import Relation, Statement, cut
 from sparkrex.statement.named_tables import named_tables
@@ -52,17 +30,15 @@ from sparkrex.syntax.tokens import find_dialect, span_of, tokenize
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sparkrex.columns.arrange import Arrangement
-    from sparkrex.explanation import Explained
+    import pyarrow as pa
+
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.matching.contract import Matches
-    from sparkrex.modes.events.language.syntax import EventOptions, EventText
-    from sparkrex.scalar.expression import Expression
+    from sparkrex.modes.plan import Plan
+    from sparkrex.modes.protocol import Explained
     from sparkrex.settings import Settings
     from sparkrex.statement.action import Action
 
-Plan: TypeAlias = MatchRecognize | SegmentSearch | EventQuery
-
+_EVENTS = "MATCH_EVENTS"
 STREAM = "rex_stream"
 """The table of an event query that is no part of a statement."""
 
@@ -72,20 +48,28 @@ class ParsedQuery:
     """A statement cut into relations, each with its parsed clause.
 
     An event query of its own is a statement of one relation over `STREAM`; what it does not say of its stream is in
-    `event_options`.
+    `options`, which its language knows.
     """
 
     statement: Statement
     dialect_name: str
-    clauses: tuple[Clause | EventText, ...]
-    event_options: EventOptions | None = None
+    clauses: tuple[Any, ...]
+    options: Any = None
 
     def patterns(self) -> list[str]:
         """The PATTERN of every relation as text."""
-        return [
-            f"PATTERN ({clause.pattern})" if isinstance(clause, Clause) else f"PATTERN {clause.pattern.pattern}"
-            for clause in self.clauses
-        ]
+        pairs = zip(self.statement.relations, self.clauses, strict=True)
+        return [language_of(relation.keyword).pattern_text(clause) for relation, clause in pairs]
+
+    def modes(self) -> set[str]:
+        """The modes that answer its relations, by name."""
+        pairs = zip(self.statement.relations, self.clauses, strict=True)
+        return {language_of(relation.keyword).mode(clause) for relation, clause in pairs}
+
+    def variables(self) -> set[str]:
+        """The pattern variables of all relations."""
+        pairs = zip(self.statement.relations, self.clauses, strict=True)
+        return {name for relation, clause in pairs for name in language_of(relation.keyword).variables(clause)}
 
 
 @lru_cache(maxsize=64)
@@ -96,16 +80,14 @@ def parse_query(text: str, dialect_name: str, literals: Literals | None = None) 
     statement = cut(source, dialect, secrets.token_hex(4), literals)
     rules = name_rules(dialect_name)
     clauses = tuple(
-        (parse_events if relation.is_events else parse_clause)(
-            relation.tokens, relation.clause, source, dialect, rules
-        )
+        language_of(relation.keyword).parse(relation.tokens, relation.clause, source, dialect, rules)
         for relation in statement.relations
     )
     return ParsedQuery(statement, dialect_name, clauses)
 
 
 def parse_event_query(
-    text: str, dialect_name: str, options: EventOptions, literals: Literals | None = None
+    text: str, dialect_name: str, options: Any, literals: Literals | None = None
 ) -> ParsedQuery:
     """An event query of its own as a statement over `STREAM`."""
     source = Source(text)
@@ -114,11 +96,11 @@ def parse_event_query(
     if literals is not None:
         tokens = bind(tokens, source, dialect, literals).tokens
     whole = Span(0, len(text))
-    clause = parse_events(tokens, whole, source, dialect, name_rules(dialect_name))
+    clause = language_of(_EVENTS).parse(tokens, whole, source, dialect, name_rules(dialect_name))
     relation = Relation(
         placeholder=f"rex_{secrets.token_hex(4)}_0", input_sql=STREAM, input_table=STREAM, input_alias=None, prefix="",
         clause=whole, tokens=tuple(tokens), span=whole, column_aliases=None, columns_span=None,
-        outer_names=frozenset(), is_events=True,
+        outer_names=frozenset(), keyword=_EVENTS,
     )
     statement = Statement(source, dialect, (relation,), f"SELECT * FROM {relation.placeholder}", 0)
     return ParsedQuery(statement, dialect_name, (clause,), options)
@@ -130,15 +112,13 @@ def explaining_outside(query: ParsedQuery) -> Iterator[None]:
     try:
         yield
     except RexError as error:
-        patterns = [clause.pattern for clause in query.clauses if isinstance(clause, Clause)]
-        variables = {name for pattern in patterns for name in traverse.variables(pattern)}
-        helpful = explained(error, query.statement, variables)
+        helpful = explained(error, query.statement, query.variables())
         if helpful is error:
             raise
         raise helpful from error
 
 
-def parse_bound(text: str, dialect_name: str, event_options: EventOptions | None, args: Any) -> ParsedQuery:
+def parse_bound(text: str, dialect_name: str, event_options: Any, args: Any) -> ParsedQuery:
     """A statement, or with options an event query, with the values of a call in the place of its parameters, if any."""
     literals = None if args is None else write_literals(args, dialect_name, find_dialect(dialect_name))
     if event_options is None:
@@ -184,8 +164,7 @@ def compress_query(query: ParsedQuery, tables: Mapping[str, object], settings: S
     host = _open_host(query, tables, settings)
     try:
         plan, table, evaluator = prepare_relation(query, query.statement.relations[0], query.clauses[0], host)
-        assert isinstance(plan, EventQuery)  # nobody else asks for it
-        return compress_events(plan, table, evaluator, settings)
+        return compress_events(plan, table, evaluator, settings)  # type: ignore[arg-type]  # nobody else asks for it
     finally:
         host.close()
 
@@ -202,36 +181,13 @@ def explain_query(
         explained: list[Explained] = []
         for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
             plan, table, evaluator = prepare_relation(query, relation, clause, host)
-            explained.append(_explain_relation(plan, table, evaluator, settings, analyze=analyze))
+            found = mode_of(plan.mode).explain(plan, table, evaluator, settings, analyze=analyze)
+            explained.append(found)
             if relation is not query.statement.relations[-1]:
                 host.register(relation.placeholder, run_relation(plan, table, evaluator, settings))
         return explained
     finally:
         host.close()
-
-
-def _explain_relation(
-    plan: Plan, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
-) -> Explained:
-    if isinstance(plan, EventQuery):
-        from sparkrex.modes.events.engine import explain_events
-
-        return explain_events(plan, table, evaluator, settings, analyze=analyze)
-    if isinstance(plan, SegmentSearch):
-        from sparkrex.modes.segments.engine import explain_search
-
-        return explain_search(plan, table, evaluator, settings, analyze=analyze)
-    widened, sample = add_relation_columns(plan, table.slice(0, 0), evaluator)
-    choice = choose_matcher(widened, sample, evaluator, settings)
-    watch = Stopwatch()
-    if analyze:
-        run_relation(plan, table, evaluator, settings, watch)
-    return RowsExplained(plan, choice, host_reasons(choice.conditions, sample), watch.laps)
-
-
-def has_segments(query: ParsedQuery) -> bool:
-    """Whether any relation is a segment search."""
-    return any(isinstance(clause, Clause) and is_segment_clause(clause) for clause in query.clauses)
 
 
 def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> DuckDbHost:
@@ -264,7 +220,7 @@ def _refuse_action(action: Action, statement: Statement) -> None:
 
 
 def prepare_relation(
-    query: ParsedQuery, relation: Relation, clause: Clause | EventText, host: DuckDbHost
+    query: ParsedQuery, relation: Relation, clause: Any, host: DuckDbHost
 ) -> tuple[Plan, pa.Table, RelationEvaluator]:
     """Plan of a relation, the columns of its input that the plan uses, and its evaluator."""
     base: ArrowInput | None = host.tables.get(relation.input_table.lower()) if relation.input_table else None
@@ -276,7 +232,7 @@ def prepare_relation(
         described = host.describe(input_sql)
     columns = tuple(InputColumn(name, kind) for name, kind in described)
     plan = _analyze(query, relation, clause, columns, host)
-    used = used_columns(plan)
+    used = plan.columns_read()
     if base is not None:
         table = read_columns(base, used)
     else:
@@ -286,123 +242,33 @@ def prepare_relation(
 
 
 def _analyze(
-    query: ParsedQuery, relation: Relation, clause: Clause | EventText, columns: tuple[InputColumn, ...],
-    host: DuckDbHost,
+    query: ParsedQuery, relation: Relation, clause: Any, columns: tuple[InputColumn, ...], host: DuckDbHost
 ) -> Plan:
+    language = language_of(relation.keyword)
+    variables = language.variables(clause)
     scope = Scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
-        host_dialect=host.dialect, rules=name_rules(query.dialect_name), columns=columns, alias=relation.input_alias,
-        variables=(), unions={}, aggregate_names=AggregateNames(), table_columns=host.table_columns,
-        outer_names=relation.outer_names, schema=relation.input_schema,
+        host_dialect=host.dialect, rules=name_rules(query.dialect_name).spelling(variables), columns=columns,
+        alias=relation.input_alias, variables=variables, unions={}, aggregate_names=AggregateNames(),
+        table_columns=host.table_columns, outer_names=relation.outer_names, schema=relation.input_schema,
     )
-    if not isinstance(clause, Clause):
-        return analyze_events(clause, scope, relation, query.event_options)
-    variables = traverse.variables(clause.pattern)
-    scope = replace(scope, variables=variables, rules=scope.rules.spelling(variables))
-    scope = replace(scope, unions=union_variables(clause, scope))
-    if is_segment_clause(clause):
-        from sparkrex.modes.segments.aggregates.registry import user_defined
-
-        return analyze_segments(clause, scope, relation, user_defined())
-    return analyze_clause(clause, scope, relation)
+    return language.analyze(clause, scope, relation, query.options)
 
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def used_columns(plan: Plan) -> list[str]:
-    """Input columns that the plan reads or passes on, in input order; the first one if it needs none, to count rows."""
-    if isinstance(plan, EventQuery):
-        from sparkrex.modes.events.engine import event_columns
-
-        read = event_columns(plan)
-        return [column for column in plan.input_columns if column in read]
-    if isinstance(plan, SegmentSearch):
-        from sparkrex.modes.segments.engine import searched_columns
-
-        searched = searched_columns(plan)
-        return [column for column in plan.input_columns if column in searched] or list(plan.input_columns[:1])
-    expressions: list[Expression] = [key.expression for key in plan.partition_by]
-    expressions += [key.expression for key in plan.order_by]
-    expressions += [measure.expression for measure in plan.measures]
-    expressions += [definition.condition for definition in plan.definitions]
-    used = {node.column for expression in expressions for node in walk(expression) if isinstance(node, ColumnAt)}
-    used.update(plan.passed_columns())
-    return [column for column in plan.input_columns if column in used] or list(plan.input_columns[:1])
-
-
 def run_relation(
     plan: Plan, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch | None = None
 ) -> pa.Table:
-    """The result of one MATCH_RECOGNIZE or MATCH_EVENTS over its input: arrange, match, read, build."""
-    watch = watch or Stopwatch()
+    """The result of one relation over its input."""
     try:
-        if isinstance(plan, EventQuery):
-            from sparkrex.modes.events.engine import run_events
-
-            return run_events(plan, table, evaluator, settings, watch)
-        if isinstance(plan, SegmentSearch):
-            from sparkrex.modes.segments.engine import run_search
-
-            return run_search(plan, table, evaluator, settings)
-        plan, table = add_relation_columns(plan, table, evaluator)
-        arrangement, partition_columns = arrange_rows(plan, table, evaluator, settings.thread_count())
-        watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
-        if settings.chunk_rows is not None and table.num_rows:
-            result = _run_in_chunks(plan, table, arrangement, partition_columns, evaluator, settings)
-            watch.lap("match and measures, in chunks", f"{result.num_rows:,} rows")
-            return result
-        choice = choose_matcher(plan, table.slice(0, 0), evaluator, settings)
-        try:
-            matches = find_matches(plan, table, arrangement, choice)
-        except ExecutionError as error:
-            if error.row is not None:
-                names = [key.name for key in plan.partition_by]
-                name_partition(error, names, partition_columns, int(arrangement.input_rows(np.array([error.row]))[0]))
-            raise
-        watch.lap("match", f"{len(matches):,} matches")
-        reader = MatchReader(
-            table, arrangement, matches, choice.variables, plan.dialect, evaluator, settings.thread_count()
-        )
-        result = build_output(plan, reader, partition_columns)
-        watch.lap("measures", f"{result.num_rows:,} rows")
-        return result
+        return mode_of(plan.mode).run(plan, table, evaluator, settings, watch or Stopwatch())
     except RexError as error:
         if error.source is None and error.span is not None:
             error.source = plan.source
         raise
-
-
-def find_matches(plan: MatchRecognize, table: pa.Table, arrangement: Arrangement, choice: Choice) -> Matches:
-    """Feed the matcher with the columns that conditions read."""
-    used = {n.column for d in plan.definitions for n in walk(d.condition) if isinstance(n, ColumnAt)}
-    read = table.select([name for name in table.column_names if name in used])
-    if not used:
-        read = pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
-    columns = Columns(read, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
-    return choice.matcher.feed(choice.matcher.open(), columns, opens=True, closes=True)
-
-
-def _run_in_chunks(
-    plan: MatchRecognize, table: pa.Table, arrangement: Arrangement, partition_columns: list[pa.ChunkedArray],
-    evaluator: Evaluator, settings: Settings,
-) -> pa.Table:
-    """The same answer, fed `chunk_rows` rows at a time."""
-    keys = [f"rex_key_{number}" for number in range(len(partition_columns))]
-    for name, column in zip(keys, partition_columns, strict=True):
-        table = table.append_column(name, column)
-    if arrangement.order is not None:
-        table = table.take(pa.array(arrangement.order))
-    choice = choose_matcher(plan, table.slice(0, 0), evaluator, settings, measure_reach(plan))
-    relation = StreamedRelation(plan, choice.matcher, choice.variables, evaluator, keys)
-    results = [
-        relation.feed(
-            table.slice(chunk.first, chunk.last - chunk.first), chunk.offsets, opens=chunk.opens, closes=chunk.closes
-        )
-        for chunk in cut_chunks(arrangement.offsets, settings.chunk_rows or arrangement.n_rows)
-    ]
-    return pa.concat_tables(results)
 
 
 def name_tables(tables: Mapping[str, object] | None, named: Mapping[str, object]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sparkrex as rex
-from sparkrex import pipeline as engine
+from sparkrex import pipeline
 from sparkrex.cli.main import main
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def fail_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr(engine, "prepare_relation", failing)
+    monkeypatch.setattr(pipeline, "prepare_relation", failing)
 
 
 @pytest.mark.parametrize("fault", [KeyError("labels"), TypeError("no"), IndexError(3), pa.ArrowInvalid("bad")])
@@ -42,7 +42,7 @@ def test_a_fault_while_parsing_is_one_too(monkeypatch: pytest.MonkeyPatch) -> No
     def failing(*arguments: object) -> None:
         raise AttributeError("parent")
 
-    monkeypatch.setattr(engine, "cut", failing)
+    monkeypatch.setattr(pipeline, "cut", failing)
     with pytest.raises(rex.InternalError, match="AttributeError"):
         rex.compile("SELECT 'a text that was not parsed before'")
 

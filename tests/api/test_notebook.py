@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex import pipeline as engine
+from sparkrex import pipeline
 
 ROOT = Path(rex.__file__).parent
 TABLE = pa.table({"x": [1, 2]})
@@ -29,7 +29,7 @@ def test_a_notebook_shows_the_message() -> None:
     assert shown[-len(message) :] == message
     assert any("rex.sql(" in line and line.startswith("in ask, line ") for line in shown)
     assert len(shown) < 12
-    assert not any("engine" in line for line in shown)
+    assert not any("pipeline" in line for line in shown)
 
 
 def test_plain_python_still_shows_the_frames() -> None:
@@ -37,7 +37,7 @@ def test_plain_python_still_shows_the_frames() -> None:
         ask()
     whole = "".join(traceback.format_exception(raised.value))
     assert "in ask" in whole
-    assert "engine.py" in whole
+    assert "pipeline.py" in whole
     assert str(raised.value) in whole
 
 
@@ -45,7 +45,7 @@ def test_a_fault_shows_its_frames_in_a_notebook_too(monkeypatch: pytest.MonkeyPa
     def failing(*arguments: object) -> None:
         raise KeyError("labels")
 
-    monkeypatch.setattr(engine, "prepare_relation", failing)
+    monkeypatch.setattr(pipeline, "prepare_relation", failing)
     with pytest.raises(rex.InternalError) as raised:
         ask()
     shown = "\n".join(raised.value._render_traceback_())

@@ -23,13 +23,12 @@ SEGMENT_PLANS = (
 )
 """Plans of segment searches as data: the planner makes them, operators are built from them."""
 
-ROWS = ("modes/rows",)
 SEGMENTS = (
     "modes/segments", "modes/segments/analyze", "modes/segments/rewrite", "modes/segments/planner", *SEGMENT_PLANS,
     "modes/segments/operators", "modes/segments/aggregates",
 )
 EVENTS = ("modes/events", "modes/events/language", "modes/events/analyze", "modes/events/nfab")
-MODES = ("modes", "modes/plan", *ROWS, *SEGMENTS, *EVENTS)
+PROTOCOLS = ("modes/plan", "modes/protocol", "modes/tables")
 LOWERING = ("spark/lowering", "spark/missing_rows", "spark/worker_language", "spark/worker")
 """What modes use to cut a plan between Spark and its workers; no PySpark in it but the names of Spark's functions."""
 
@@ -44,10 +43,15 @@ TABLE: dict[str, Allowed] = {
     "warn": allow(),
     # From text to trees: what all grammars read, the statement around a relation, the language of rows and segments.
     "syntax": allow(*FOUNDATION, packages="sqlglot"),
-    "statement": allow(*FOUNDATION, "syntax", packages="sqlglot"),
+    "statement": allow(*FOUNDATION, "syntax", "modes/tables", packages="sqlglot"),
     "languages": allow(*FOUNDATION, "syntax", "modes/plan", packages="sqlglot"),
+    # The language as a value: it knows the modes that it has plans of.
+    "languages/match_recognize/language": allow(
+        *FOUNDATION, "syntax", "languages", "scalar/analyze", "modes", "modes/plan", "modes/rows",
+        "modes/segments/analyze", "modes/segments/aggregates", packages="sqlglot",
+    ),
     # Expressions. Syntax that only a host knows is kept as sqlglot reads it; SQL is written in `render` only.
-    "scalar": allow(*FOUNDATION, "syntax", "modes/rows", packages="sqlglot"),
+    "scalar": allow(*FOUNDATION, "syntax", packages="sqlglot"),
     "scalar/render": allow(*FOUNDATION, "scalar", packages="sqlglot"),
     "scalar/analyze": allow(*FOUNDATION, "syntax", "languages", "scalar", packages="sqlglot"),
     # Who evaluates SQL: a protocol, and what knows DuckDB, which nobody else does.
@@ -65,10 +69,16 @@ TABLE: dict[str, Allowed] = {
     "evaluate": allow(*FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", packages="numpy pyarrow"),
     "matching": allow(
         *FOUNDATION, *EXPRESSIONS, "languages", "hosts/host", "columns", "kernels", "modes/plan", "modes/rows",
-        "modes/segments", packages="numpy pyarrow",
+        packages="numpy pyarrow",
     ),
+    # Protocols and tables of languages and modes, and what all plans and clauses have.
     "modes": allow(*FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes/plan"),
     "modes/plan": allow(*FOUNDATION, "scalar"),
+    "modes/tables": allow("modes/protocol"),
+    "modes/protocol": allow(
+        *FOUNDATION, "syntax", "scalar/analyze", "hosts/host", "modes", "modes/plan", "spark/lowering", "spark/worker",
+        packages="pyarrow sqlglot",
+    ),
     # Row patterns.
     "modes/rows": allow(
         *FOUNDATION, "syntax", "languages", *EXPRESSIONS, "scalar/analyze", *EVALUATION, "kernels", "modes",
@@ -77,7 +87,7 @@ TABLE: dict[str, Allowed] = {
     "modes/rows/kernels": allow("kernels", packages="numpy numba"),
     # Segments. Aggregates know arrays, not patterns or plans; operators carry out plans and do not know who makes them.
     "modes/segments": allow(
-        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "modes/plan", *SEGMENTS, *LOWERING, "pipeline",
+        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "modes/plan", *SEGMENTS, *LOWERING,
         packages="numpy pyarrow",
     ),
     "modes/segments/kernels": allow("kernels", packages="numpy numba"),
@@ -111,6 +121,10 @@ TABLE: dict[str, Allowed] = {
     ),
     "modes/events/kernels": allow("kernels", packages="numpy numba"),
     "modes/events/language": allow(*FOUNDATION, "syntax", "modes/events", packages="sqlglot"),
+    "modes/events/language/language": allow(
+        *FOUNDATION, "syntax", "scalar/analyze", "modes", "modes/events", "modes/events/language",
+        "modes/events/analyze", packages="sqlglot",
+    ),
     "modes/events/analyze": allow(
         *FOUNDATION, "syntax", "scalar", "scalar/analyze", "modes", "modes/plan", "modes/events",
         "modes/events/language", packages="sqlglot",
@@ -119,24 +133,23 @@ TABLE: dict[str, Allowed] = {
         *FOUNDATION, *EXPRESSIONS, *EVALUATION, "kernels", "modes/plan", "modes/events", "modes/events/kernels",
         packages="numpy pyarrow",
     ),
-    # The pipeline joins all of them; the face loads it when the first query comes.
+    # The way of a query, which knows no mode; the face loads it when the first query comes.
     "pipeline": allow(
-        *FOUNDATION, "syntax", "statement", "languages", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
-        *MODES, "explanation", packages="numpy pyarrow",
+        *FOUNDATION, "syntax", "statement", "scalar/analyze", "hosts/host", "hosts/duckdb", "columns", "matching",
+        *PROTOCOLS, "modes/events", packages="pyarrow",
     ),
-    "explanation": allow(*FOUNDATION, "scalar", *MODES),
+    "explanation": allow("modes/protocol"),
     # Only this folder, cli/session and cli/spark_output import pyspark. It reads the package's version, which workers
     # compare.
     "spark": allow(
-        *FOUNDATION, "syntax", "statement", "languages", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
-        *MODES, *LOWERING, "pipeline", PACKAGE, packages="numpy pyarrow pyspark sqlglot",
+        *FOUNDATION, "syntax", "statement", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
+        *PROTOCOLS, *LOWERING, "pipeline", PACKAGE, packages="numpy pyarrow pyspark sqlglot",
     ),
-    "spark/lowering": allow(*FOUNDATION, *EXPRESSIONS, *MODES, *LOWERING),
+    "spark/lowering": allow(*FOUNDATION, *EXPRESSIONS, "modes/plan", *LOWERING),
     "spark/missing_rows": allow(*EXPRESSIONS, "spark", packages="sqlglot"),
-    "spark/worker_language": allow(*FOUNDATION, "scalar", *MODES),
+    "spark/worker_language": allow(*FOUNDATION, "scalar", "modes/plan"),
     "spark/worker": allow(
-        *FOUNDATION, "syntax", "scalar", "hosts/duckdb", *EVALUATION, *MODES, "pipeline", PACKAGE,
-        packages="numpy pyarrow",
+        *FOUNDATION, "syntax", "scalar", "hosts/duckdb", *EVALUATION, *PROTOCOLS, PACKAGE, packages="numpy pyarrow",
     ),
     "api": allow(
         *FOUNDATION, "syntax", "columns", *SEGMENTS, *EVENTS, "pipeline", "explanation", "spark", packages="pyarrow",

@@ -18,8 +18,9 @@ import pyarrow as pa
 from tests.answers import rows_of
 from tests.oracle import OracleError, evaluate
 
-from sparkrex import pipeline as engine
+from sparkrex import pipeline
 from sparkrex.errors import ExecutionError, RexError
+from sparkrex.modes.rows import engine
 from sparkrex.modes.rows.choose import choose_matcher
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Watch:
 def watched(variants: Mapping[str, Mapping[str, Any]]) -> Iterator[Watch]:
     """Notes every relation evaluated inside, also one that raises; `variants` are settings to ask again with."""
     watch = Watch()
-    run_relation = engine.run_relation
+    run_relation = pipeline.run_relation
 
     def noting(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
         watch.plans.append(plan)
@@ -62,14 +63,16 @@ def watched(variants: Mapping[str, Mapping[str, Any]]) -> Iterator[Watch]:
         watch.matchers.append(choice.matcher.name)
         return choice
 
-    with mock.patch.object(engine, "run_relation", noting), mock.patch.object(engine, "choose_matcher", choosing):
+    with (
+        mock.patch.object(pipeline, "run_relation", noting), mock.patch.object(engine, "choose_matcher", choosing)
+    ):
         yield watch
 
 
 @contextmanager
 def answered_by_oracle(dialect: str) -> Iterator[None]:
     """Inside, the oracle evaluates every relation; its run-time errors are raised as the engine's."""
-    run_relation = engine.run_relation
+    run_relation = pipeline.run_relation
 
     def asking(plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
         # The table has the columns that the plan uses; their names are the input's.
@@ -85,7 +88,7 @@ def answered_by_oracle(dialect: str) -> Iterator[None]:
             schema = None
         return _as_table(columns, answer, schema)
 
-    with mock.patch.object(engine, "run_relation", asking):
+    with mock.patch.object(pipeline, "run_relation", asking):
         yield
 
 

@@ -406,9 +406,10 @@ def test_relations_are_cut_out_of_statements() -> None:
 SELECT * FROM big JOIN (SELECT * FROM stream s) {inner} f ON big.lot = f.lot
 WHERE EXISTS (SELECT 1 FROM big MATCH_RECOGNIZE (PATTERN (X)) {inner} AS g (q))"""
     statement = cut(Source(text), find_dialect("spark"), "0")
-    kinds = [(relation.placeholder, relation.is_events, relation.input_table) for relation in statement.relations]
+    kinds = [(relation.placeholder, relation.keyword, relation.input_table) for relation in statement.relations]
     assert kinds == [
-        ("rex_0_0", True, "stream"), ("rex_0_1", True, None), ("rex_0_2", False, None), ("rex_0_3", True, None),
+        ("rex_0_0", "MATCH_EVENTS", "stream"), ("rex_0_1", "MATCH_EVENTS", None),
+        ("rex_0_2", "MATCH_RECOGNIZE", None), ("rex_0_3", "MATCH_EVENTS", None),
     ]
     assert "MATCH" not in statement.host_sql
     assert statement.relations[3].input_sql == "rex_0_2"

@@ -15,7 +15,6 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from sparkrex import pipeline as engine
 from sparkrex.columns.arrange import SortKey, arrange
 from sparkrex.columns.gather import shifted_positions
 from sparkrex.columns.values import plain
@@ -36,12 +35,12 @@ from sparkrex.languages.match_recognize.row_pattern import (
 from sparkrex.matching import aggregation, output, reading, row_values
 from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows import choose as choose_matcher
-from sparkrex.modes.rows import interpreter, program
+from sparkrex.modes.rows import engine, interpreter, program
 from sparkrex.modes.rows.backtrack import matcher as backtrack
+from sparkrex.modes.rows.conditions import reach
 from sparkrex.modes.rows.frame import hold_back
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.scalar.expression import Aggregate, ClassifierAt, ColumnAt, Semantics
-from sparkrex.scalar.split import reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex import pipeline as engine
 from sparkrex.matching.output import build_output
+from sparkrex.modes.rows import engine
 from sparkrex.modes.rows.labels import needs_labels
 
 if TYPE_CHECKING:

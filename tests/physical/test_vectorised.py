@@ -17,15 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.physical.conditions import COLUMNS, condition_texts, tables
 
-from sparkrex import pipeline as engine
+from sparkrex import pipeline
 from sparkrex import threads as thread_pool
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import RexError
 from sparkrex.evaluate import run_blocks
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps, host_reasons, host_truths
 from sparkrex.evaluate.run_blocks import leaving_rows
+from sparkrex.modes.rows.conditions import split_conditions
 from sparkrex.modes.rows.plan import MatchRecognize
-from sparkrex.scalar.split import split_conditions
 from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ def analysed(
     names = [f"V{number}" for number in range(len(texts))]
     defined = ", ".join(f"{name} AS {text}" for name, text in zip(names, texts, strict=True))
     text = f"SELECT * FROM t MATCH_RECOGNIZE (MEASURES 1 AS one PATTERN ({' '.join(names)}) DEFINE {defined})"
-    query = engine.parse_query(text, dialect)
-    host = engine._open_host(query, {"t": table}, Settings())
+    query = pipeline.parse_query(text, dialect)
+    host = pipeline._open_host(query, {"t": table}, Settings())
     try:
-        plan, _, evaluator = engine.prepare_relation(query, query.statement.relations[0], query.clauses[0], host)
+        plan, _, evaluator = pipeline.prepare_relation(query, query.statement.relations[0], query.clauses[0], host)
         assert isinstance(plan, MatchRecognize)
         yield split_conditions(plan), evaluator, plan.source
     finally:

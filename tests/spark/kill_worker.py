@@ -19,13 +19,15 @@ from pyspark.sql import SparkSession
 
 import sparkrex as rex
 from sparkrex.spark import relation
-from sparkrex.spark.worker import WorkerTask
+from sparkrex.spark.shipping import shipped_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+    from sparkrex.spark.worker import WorkerTask
 
 QUERY = """SELECT * FROM ticks MATCH_RECOGNIZE (
   PARTITION BY sym ORDER BY ts
@@ -80,10 +82,10 @@ def main(folder: Path) -> None:
     answers = {"alive": _rows(rex.sql(QUERY.format(price="price"), ticks=ticks))}
     answers["function"] = _rows(rex.sql(QUERY.format(price="fragile(price)"), ticks=ticks))
 
-    def dying(*arguments: Any) -> DyingTask:
-        return DyingTask(WorkerTask(*arguments), folder / "died while matching")
+    def dying(task: WorkerTask) -> Any:
+        return shipped_task(DyingTask(task, folder / "died while matching"))  # type: ignore[arg-type]  # called like one
 
-    with mock.patch.object(relation, "WorkerTask", dying):
+    with mock.patch.object(relation, "shipped_task", dying):
         answers["matching"] = _rows(rex.sql(QUERY.format(price="price"), ticks=ticks))
     print(json.dumps(answers))
     spark.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,12 +12,14 @@ from tests.api.mistakes import TABLE
 
 import sparkrex as rex
 from sparkrex.spark import batch, relation
-from sparkrex.spark.worker import WorkerTask
+from sparkrex.spark.shipping import shipped_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
+
+    from sparkrex.spark.worker import WorkerTask
 
 pytestmark = pytest.mark.spark
 QUERY = (
@@ -66,11 +69,10 @@ def test_a_wrong_argument_stays_a_type_error(spark: SparkSession) -> None:
 
 
 def test_a_fault_in_a_worker(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*arguments: Any) -> Any:
-        task: Any = WorkerTask  # whose types the fault does not respect
-        return task(*arguments[:3], "no settings", *arguments[4:])  # the worker will look for fields in vain
+    def broken(task: WorkerTask) -> Any:
+        return shipped_task(replace(task, settings="no settings"))  # type: ignore[arg-type]  # the worker looks in vain
 
-    monkeypatch.setattr(relation, "WorkerTask", broken)
+    monkeypatch.setattr(relation, "shipped_task", broken)
     with pytest.raises(PythonException) as caught:
         rex.sql(QUERY, t=spark.createDataFrame(TABLE)).collect()
     shown = str(caught.value)

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.modes.rows.plan import MatchRecognize
-    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.modes.plan import Plan
     from sparkrex.scalar.expression import Expression
 
 
@@ -31,7 +30,7 @@ def row_values(expressions: list[Expression], table: pa.Table, evaluator: Evalua
 
 
 def arrange_rows(
-    plan: MatchRecognize | SegmentSearch, table: pa.Table, evaluator: Evaluator, threads: int
+    plan: Plan, table: pa.Table, evaluator: Evaluator, threads: int
 ) -> tuple[Arrangement, list[pa.ChunkedArray]]:
     """Partitions and their order by PARTITION BY and ORDER BY, and the values of PARTITION BY for every row."""
     keys = [key.expression for key in plan.partition_by] + [key.expression for key in plan.order_by]

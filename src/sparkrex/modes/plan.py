@@ -1,14 +1,18 @@
-"""A whole MATCH_RECOGNIZE relation after analysis: what the planner plans and the oracle evaluates."""
+"""What all plans have: keys, measures, and what is read and tested. A plan is a relation after analysis."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from sparkrex.scalar.expression import ColumnAt, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sparkrex.scalar.expression import Expression
-    from sparkrex.source import Span
+    from sparkrex.source import Source, Span
 
 
 class RowsPerMatch(Enum):
@@ -83,3 +87,86 @@ class Subset:
 
     name: str
     variables: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One relation, whatever its mode.
+
+    `input_columns` are the input's column names in order. Expressions of PARTITION BY and ORDER BY, and aggregate
+    arguments, refer to the row itself: `ColumnAt` with the default target. `measures` None means that rows themselves
+    are returned. `dialect` is the query's: it decides where dialects differ in what a function returns. `output_names`
+    are those of a column list behind the relation. `equal_by` is for Spark's workers: columns by which rows were
+    brought together beside the keys.
+    """
+
+    mode: ClassVar[str]
+    """The mode that answers such plans (`modes.tables`)."""
+    keyword: ClassVar[str] = "MATCH_RECOGNIZE"
+    """What the user wrote it with."""
+    returns_keys: ClassVar[bool] = True
+    """Whether the partition's keys are columns of the result."""
+    needs_order: ClassVar[bool] = False
+    """Whether order columns are read in the search, and must be comparable there as Spark compares them."""
+    needs_whole_partitions: ClassVar[bool] = False
+    """Whether all rows of a partition must be in memory at once."""
+    tests_doubles: ClassVar[bool] = False
+    """Whether conditions compute with doubles, whatever the types of columns."""
+
+    input_columns: tuple[str, ...]
+    partition_by: tuple[PartitionKey, ...]
+    order_by: tuple[OrderKey, ...]
+    measures: tuple[Measure, ...] | None
+    dialect: str
+    source: Source
+    span: Span
+    output_names: tuple[str, ...] | None = None
+    equal_by: tuple[str, ...] = ()
+
+    def output_columns(self) -> tuple[str, ...]:
+        """Names of the result's columns."""
+        raise NotImplementedError
+
+    def tested(self) -> tuple[Expression, ...]:
+        """What is tested in the search."""
+        raise NotImplementedError
+
+    def returned(self) -> tuple[Measure, ...]:
+        """What is read from each match; nothing where rows themselves are returned."""
+        return self.measures or ()
+
+    def passed_columns(self) -> tuple[str, ...]:
+        """Input columns that are columns of the result."""
+        return ()
+
+    def searched_columns(self) -> set[str]:
+        """Columns that the search reads beside its keys."""
+        expressions = [*self.tested(), *(measure.expression for measure in self.returned())]
+        return columns_of(expressions) | set(self.passed_columns())
+
+    def columns_read(self) -> list[str]:
+        """Input columns that the plan reads or passes on, in input order; the first one if it needs none, to count
+        rows."""
+        keys = [key.expression for key in self.partition_by] + [key.expression for key in self.order_by]
+        read = self.searched_columns() | columns_of(keys)
+        return [column for column in self.input_columns if column in read] or list(self.input_columns[:1])
+
+    def has_own_aggregate(self, function: str) -> bool:
+        """Whether the mode computes an aggregate of that name itself, which hosts may not know."""
+        return False
+
+    def ranked(self, rank: str) -> Plan:
+        """The plan over rows that Spark has ordered: `rank` is equal where all order columns are.
+
+        For plans that need their order, and columns that NumPy cannot compare as Spark does.
+        """
+        raise NotImplementedError
+
+    def one_task_advice(self) -> str:
+        """What to say of a plan that gives all rows to one task of Spark's."""
+        return f"{self.keyword} without PARTITION BY: all rows go through one task; add PARTITION BY if possible"
+
+
+def columns_of(expressions: Iterable[Expression]) -> set[str]:
+    """The columns that expressions read."""
+    return {node.column for expression in expressions for node in walk(expression) if isinstance(node, ColumnAt)}

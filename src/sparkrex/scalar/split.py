@@ -19,7 +19,6 @@ from sparkrex.scalar.expression import (
     Call,
     ClassifierAt,
     ColumnAt,
-    End,
     Expression,
     Literal,
     MatchNumber,
@@ -32,7 +31,6 @@ from sparkrex.source import Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sparkrex.modes.rows.plan import MatchRecognize
 
 CURRENT = Target()
 
@@ -52,11 +50,6 @@ class Condition:
     variable: str
     row: Expression | None
     context: Expression | None
-
-
-def split_conditions(plan: MatchRecognize) -> tuple[Condition, ...]:
-    """The conditions of all defined variables."""
-    return tuple(split_condition(definition.variable, definition.condition) for definition in plan.definitions)
 
 
 def split_condition(variable: str, condition: Expression) -> Condition:
@@ -148,19 +141,6 @@ def at_current_row(expression: Expression) -> Expression:
             return replace(expression, operands=tuple(at_current_row(part) for part in operands))
         case _:
             return expression
-
-
-def reach(plan: MatchRecognize) -> tuple[int, int]:
-    """How many rows before and behind a row its conditions may read beside those of the match itself."""
-    before = behind = 0
-    for definition in plan.definitions:
-        for node in walk(definition.condition):
-            if isinstance(node, ColumnAt | ClassifierAt):
-                shift = node.target.shift
-                before = max(before, -shift)
-                if node.target.end is End.LAST or shift > 0:
-                    behind = max(behind, shift - node.target.offset if node.target.end is End.LAST else shift)
-    return before, max(0, behind)
 
 
 def is_constant(expression: Expression) -> bool:

@@ -14,20 +14,14 @@ import pyarrow as pa
 from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.errors import UnsupportedError
 from sparkrex.matching.output import NO_COLUMNS
-from sparkrex.modes.events.engine import explain_for_workers
-from sparkrex.modes.events.plan import EventQuery
-from sparkrex.modes.segments.engine import rewrite_search, searched_columns
-from sparkrex.modes.segments.plan import SegmentSearch
 from sparkrex.pipeline import explaining_outside
-from sparkrex.scalar.render.spark import quoted
 from sparkrex.source import Source
 from sparkrex.spark.actions import create_view, refuse_action
 from sparkrex.spark.host import SparkHost
-from sparkrex.spark.relation import arrow_schema, lower_relation, relation_source
+from sparkrex.spark.relation import lower_relation
 from sparkrex.spark.shipping import check_local_workers
 from sparkrex.spark.streams import refuse_stream
 from sparkrex.spark.versions import need_version, to_frame
-from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.statement.action import query_start
 from sparkrex.syntax.tokens import find_dialect, tokenize
 
@@ -36,12 +30,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from sparkrex.modes.events.explain import EventsExplained
-    from sparkrex.modes.rows.choose import Choice
-    from sparkrex.modes.segments.engine import Rewritten
-    from sparkrex.pipeline import ParsedQuery, Plan
+    from sparkrex.modes.protocol import Explained
+    from sparkrex.pipeline import ParsedQuery
     from sparkrex.settings import Settings
-    from sparkrex.statement.cut import Relation
 
 
 def find_session(spark: SparkSession | None, tables: Mapping[str, object]) -> SparkSession:
@@ -63,7 +54,7 @@ def run_on_spark(
     action = query.statement.action
     result: DataFrame | None = None
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
-        result, _, _ = lower_relation(query, relation, clause, host, settings)
+        result, _ = lower_relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = result
     if action is not None and action.is_view and action.is_temporary and action.query is not None:
         create_view(action, _rows_of(query, host), host.source)
@@ -76,8 +67,8 @@ def run_on_spark(
 
 def explain_on_spark(
     query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None, settings: Settings
-) -> tuple[list[tuple[Plan, Choice | Rewritten | EventsExplained]], DataFrame]:
-    """Plan and matcher of every relation, or its logical plan if it is a search, and the DataFrame of the whole."""
+) -> tuple[list[Explained], DataFrame]:
+    """How every relation is answered, and the DataFrame of the whole."""
     host = _open_host(query, tables, spark)
     action = query.statement.action
     if action is not None and not (action.query and (action.writes or action.is_view)):
@@ -85,15 +76,15 @@ def explain_on_spark(
             "REX303", f"the plan of {action.kind} cannot be shown without running it", host.source, None,
             hint="explain the query alone",
         )
-    plans: list[tuple[Plan, Choice | Rewritten | EventsExplained]] = []
+    explained: list[Explained] = []
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
-        frame, plan, choice = lower_relation(query, relation, clause, host, settings)
+        frame, explain = lower_relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = frame
-        plans.append((plan, choice or _explained(plan, relation, host, settings)))
+        explained.append(explain())
     if query.statement.bare_relation is None:
         with explaining_outside(query):
             frame = _rows_of(query, host)
-    return plans, frame
+    return explained, frame
 
 
 def _rows_of(query: ParsedQuery, host: SparkHost) -> DataFrame:
@@ -133,17 +124,6 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
             table = source if isinstance(source, pa.Table) else source.to_table()
             host.frames[name] = to_frame(session, table)
     return host
-
-
-def _explained(
-    plan: Plan, relation: Relation, host: SparkHost, settings: Settings
-) -> Rewritten | EventsExplained:
-    """The logical plan or automaton of what the user wrote; that of the workers is over projected columns."""
-    if isinstance(plan, EventQuery):
-        return explain_for_workers(plan, WorkerEvaluator(plan, settings), settings)
-    assert isinstance(plan, SegmentSearch)  # row patterns have a matcher
-    read = relation_source(relation, host).select(*map(quoted, sorted(searched_columns(plan))))
-    return rewrite_search(plan, arrow_schema(read.schema, host).empty_table())
 
 
 def physical_plan(frame: DataFrame) -> str:

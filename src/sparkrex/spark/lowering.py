@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sparkrex.modes.plan import Measure, OrderKey
+from sparkrex.modes.plan import Measure, OrderKey, Plan
 from sparkrex.scalar.expression import (
     Aggregate,
     Call,
@@ -33,9 +33,6 @@ from sparkrex.spark.worker_language import is_known_to_workers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sparkrex.modes.events.plan import EventQuery
-    from sparkrex.modes.rows.plan import MatchRecognize
-    from sparkrex.modes.segments.plan import SegmentSearch
     from sparkrex.source import Span
 
 @dataclass(slots=True)
@@ -53,13 +50,17 @@ class Lowered:
     projections: dict[str, str]
     keys: tuple[str, ...]
     order: tuple[str, ...]
-    worker: MatchRecognize | SegmentSearch | EventQuery
+    worker: Plan
     outputs: dict[str, str]
     sources: dict[str, str | None]
     aggregates: dict[str, str]
     spans: dict[str, Span | None]
     where: str | None = None
     equal: dict[str, str] = field(default_factory=dict)
+
+    def key_names(self) -> tuple[tuple[str, str], ...]:
+        """The key columns of the workers with the names that the user knows them by."""
+        return tuple(zip(self.keys, self.outputs, strict=False))
 
 
 def lower_order(

@@ -22,14 +22,8 @@ from pyspark.sql.types import (
 
 from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.matching.output import NO_COLUMNS
-from sparkrex.modes.events.lower import ranked_by_spark
-from sparkrex.modes.events.order import order_columns
-from sparkrex.modes.events.plan import EventQuery, Strategy
-from sparkrex.modes.segments.engine import searched_columns
-from sparkrex.modes.segments.plan import SegmentSearch
-from sparkrex.scalar.expression import ColumnAt, walk
+from sparkrex.modes.plan import columns_of
 from sparkrex.scalar.render.spark import quoted
-from sparkrex.spark.worker_language import conditions_of, measures_of
 from sparkrex.spark.worker_types import refuse_types
 from sparkrex.warn import warn_user
 
@@ -39,7 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-    from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.spark.host import SparkHost
     from sparkrex.spark.lowering import Lowered
     from sparkrex.statement.cut import Relation
@@ -72,10 +65,10 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
     output = _output_schema(projected, lowered, types)
     ordered_by_spark = any(_is_ordered_by_spark(types[name]) for name in (*keys, *lowered.order))
     # All rows of a search are in memory at once: there the workers order them.
-    is_ordered = ordered_by_spark or (not keys and not apart and not isinstance(lowered.worker, SegmentSearch))
+    is_ordered = ordered_by_spark or (not keys and not apart and not lowered.worker.needs_whole_partitions)
     cut: str | None = None
     if not keys and not apart:
-        warn_user(_one_task(lowered.worker))
+        warn_user(lowered.worker.one_task_advice())
         frame = projected.repartition(1)
         if is_ordered:
             frame = frame.sortWithinPartitions(*_sort_columns(lowered))
@@ -84,10 +77,10 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
         frame = projected.withColumn(cut, F.expr(f"row_number() {_window(lowered, apart)}"))
     else:
         frame = projected.repartition(*map(quoted, keys), *map(F.expr, apart))
-    if isinstance(lowered.worker, EventQuery) and any(_is_ordered_by_spark(types[name]) for name in lowered.order):
+    if lowered.worker.needs_order and any(_is_ordered_by_spark(types[name]) for name in lowered.order):
         frame = frame.withColumn(_RANK, F.expr(f"rank() {_window(lowered, apart)}"))
         types[_RANK] = IntegerType()
-        lowered.worker = ranked_by_spark(lowered.worker, _RANK)
+        lowered.worker = lowered.worker.ranked(_RANK)
     needed = _carried(lowered, keys, types, is_ordered=is_ordered)
     if cut is not None:
         needed.append(cut)
@@ -99,12 +92,11 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
 
 def _keep_comparable(lowered: Lowered, types: dict[str, DataType]) -> None:
     """Forget keys of equalities whose values Spark and the workers may not compare alike."""
-    if isinstance(lowered.worker, EventQuery):
-        kept = tuple(
-            name for name in lowered.worker.equal_by
-            if not any(word in types[name].simpleString() for word in _NO_PLAIN_EQUALITY)
-        )
-        lowered.worker = replace(lowered.worker, equal_by=kept)
+    kept = tuple(
+        name for name in lowered.worker.equal_by
+        if not any(word in types[name].simpleString() for word in _NO_PLAIN_EQUALITY)
+    )
+    lowered.worker = replace(lowered.worker, equal_by=kept)
 
 
 def _apart(projected: DataFrame, lowered: Lowered, types: dict[str, DataType]) -> list[str]:
@@ -113,22 +105,12 @@ def _apart(projected: DataFrame, lowered: Lowered, types: dict[str, DataType]) -
     Events without a value there meet no other: they go anywhere, but not all to one task. Where they go depends on
     what they hold, so that a task that runs again gets the same ones.
     """
-    names = list(lowered.worker.equal_by) if isinstance(lowered.worker, EventQuery) else []
+    names = list(lowered.worker.equal_by)
     missing = [f"{quoted(name)} IS NULL" for name in names if projected.schema[name].nullable]
     if not missing:
         return list(map(quoted, names))
     held = ", ".join(quoted(name) for name in lowered.order if not _is_ordered_by_spark(types[name]))
     return [*map(quoted, names), f"CASE WHEN {' OR '.join(missing)} THEN xxhash64({held}) END"]
-
-
-def _one_task(plan: MatchRecognize | SegmentSearch | EventQuery) -> str:
-    """The warning of a plan that gives all rows to one task."""
-    if not isinstance(plan, EventQuery):
-        return "MATCH_RECOGNIZE without PARTITION BY: all rows go through one task; add PARTITION BY if possible"
-    advice = "add an equivalence test [attribute]"
-    if plan.strategy is Strategy.STRICT:
-        advice = "use partition_contiguity with an equivalence test [attribute]"
-    return f"event query without partitions: all events go through one task; {advice} if possible"
 
 
 def _is_ordered_by_spark(kind: DataType) -> bool:
@@ -140,21 +122,12 @@ def _carried(lowered: Lowered, keys: list[str], types: dict[str, DataType], *, i
     columns = list(types)
     if not is_ordered:
         return columns
-    used = set(keys)
-    if isinstance(lowered.worker, EventQuery):
-        used.update(lowered.worker.equal_by)
-    if isinstance(lowered.worker, SegmentSearch):
-        is_plain = not any(map(_is_ordered_by_spark, (types[name] for name in lowered.order)))
-        # A window on the first of them bounds the search.
-        used |= searched_columns(lowered.worker if is_plain else replace(lowered.worker, order_by=()))
-    else:
-        plan = lowered.worker
-        if isinstance(plan, EventQuery):  # order decides ties and windows
-            used.update(order_columns(plan), plan.input_columns)
-        else:
-            used.update(replace(plan, order_by=()).passed_columns())
-        for expression in (*(measure.expression for measure in measures_of(plan)), *conditions_of(plan)):
-            used.update(node.column for node in walk(expression) if isinstance(node, ColumnAt))
+    plan = lowered.worker
+    used = set(keys) | set(plan.equal_by) | plan.searched_columns()
+    # A window on the first order column bounds a search, if NumPy can read it.
+    is_plain = not any(_is_ordered_by_spark(types[name]) for name in lowered.order)
+    if plan.needs_order or (plan.needs_whole_partitions and is_plain):
+        used |= columns_of(key.expression for key in plan.order_by)
     return [name for name in columns if name in used] or columns[:1]
 
 
@@ -186,8 +159,7 @@ def _output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, Data
         listed = [F.expr(text).alias(name) for name, text in lowered.aggregates.items()]
         aggregates = {field.name: field.dataType for field in projected.agg(*listed).schema}
     plain: dict[str, DataType] = {"string": StringType(), "bigint": LongType(), "boolean": BooleanType()}
-    # An event query gives back what RETURN asks for, and no more.
-    keys = () if isinstance(lowered.worker, EventQuery) else dict.fromkeys(lowered.keys)
+    keys = dict.fromkeys(lowered.keys) if lowered.worker.returns_keys else {}
     fields = [StructField(name, types[name]) for name in keys]
     for name, origin in lowered.sources.items():
         known = aggregates[name] if origin is None else types.get(origin) or plain[origin]
@@ -219,7 +191,7 @@ def _check_keys(lowered: Lowered, types: dict[str, DataType], host: SparkHost, r
                 "REX214", f"{written_name(lowered, name)} of type {kind} can be neither ordered nor compared",
                 host.source, lowered.spans.get(name) or relation.span, hint="use a part of it, or a cast to a string",
             )
-    if isinstance(lowered.worker, EventQuery) and _is_ordered_by_spark(types[lowered.order[0]]):
+    if lowered.worker.needs_order and _is_ordered_by_spark(types[lowered.order[0]]):
         time = lowered.order[0]
         raise AnalysisError(
             "REX214", f"{written_name(lowered, time)} of type {types[time].simpleString()} cannot be a time",

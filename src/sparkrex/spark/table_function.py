@@ -86,12 +86,11 @@ def _keys(clause: str, schema: pa.Schema) -> list[str]:
     """Columns of PARTITION BY; an expression there leaves the partitioning to the engine, in one task."""
     from sqlglot import exp
 
-    from sparkrex.languages.match_recognize.syntax import Clause
+    from sparkrex.modes.tables import language_of
     from sparkrex.pipeline import parse_query
 
     parsed = parse_query(f"SELECT * FROM t MATCH_RECOGNIZE ({clause}\n)", "spark").clauses[0]
-    assert isinstance(parsed, Clause)  # no event query
-    trees = [item.expression.tree for item in parsed.partition_by]
+    trees = language_of("MATCH_RECOGNIZE").key_trees(parsed)
     if not all(isinstance(tree, exp.Column) for tree in trees):
         return []
     exact = {name.lower(): name for name in schema.names}

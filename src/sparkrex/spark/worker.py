@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.cuts import cut_partitions
 from sparkrex.errors import ExecutionError, InternalError, RexError
-from sparkrex.modes.rows.plan import MatchRecognize
+from sparkrex.modes.tables import mode_of
+from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
     from sparkrex.columns.external_sort import Sizes
     from sparkrex.hosts.duckdb.host import RelationEvaluator
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.modes.events.plan import EventQuery
-    from sparkrex.modes.events.streamed import StreamedEvents
-    from sparkrex.modes.rows.streamed import StreamedRelation
-    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.modes.plan import Plan
     from sparkrex.settings import Settings
     from sparkrex.source import Span
 
@@ -39,20 +37,38 @@ _SMALLEST_CHUNK, _LARGEST_CHUNK = 10_000, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerTask:
-    """One relation's work, shipped to the workers.
+class Carried:
+    """How rows reach the workers, and what comes back.
 
     `schema` is the Arrow schema of the result. `is_ordered` says that Spark already ordered the rows; then `cut` names
-    the column that is 1 at the first row of every partition, None if all rows are one partition. `key_names` are the
-    key columns with the names the user knows them by.
+    the column that is 1 at the first row of every partition, None if all rows are one partition. `version` is that of
+    the driver's package.
     """
 
-    version: str
-    plan: MatchRecognize | SegmentSearch | EventQuery
     schema: pa.Schema
-    settings: Settings
     is_ordered: bool
     cut: str | None
+    version: str
+
+
+class Fed(Protocol):
+    """A relation that takes ordered rows chunk by chunk."""
+
+    def feed(self, chunk: pa.Table, offsets: NDArray[np.int64], *, opens: bool, closes: bool) -> pa.Table:
+        """What this chunk decides of the result."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerTask:
+    """One relation's work, shipped to the workers; each mode has its own.
+
+    `key_names` are the key columns with the names the user knows them by.
+    """
+
+    plan: Plan
+    carried: Carried
+    settings: Settings
     key_names: tuple[tuple[str, str], ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -60,6 +76,8 @@ class WorkerTask:
         try:
             yield from self._run(batches)
         except RexError as error:
+            if error.source is None and error.span is not None:
+                error.source = self.plan.source
             names = dict(self.key_names)
             error.partition = tuple((names.get(column, column), key) for column, key in error.partition)
             if isinstance(error, InternalError):
@@ -70,9 +88,10 @@ class WorkerTask:
     def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import sparkrex
 
-        if sparkrex.__version__ != self.version:
+        if sparkrex.__version__ != self.carried.version:
             raise ExecutionError(
-                "REX404", f"the worker has sparkrex {sparkrex.__version__}, the driver {self.version}", None, None,
+                "REX404", f"the worker has sparkrex {sparkrex.__version__}, the driver {self.carried.version}", None,
+                None,
                 hint="install the same version everywhere",
             )
         evaluator: WorkerEvaluator | None = None
@@ -95,7 +114,7 @@ class WorkerTask:
                 evaluator.close()
 
     def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
-        if self.is_ordered:
+        if self.carried.is_ordered:
             yield from self._streamed(batches, evaluator)
             return
         from sparkrex.columns.external_sort import Sizes, gather
@@ -113,11 +132,13 @@ class WorkerTask:
                 yield from self._streamed(self._spilled(kept, tables, sizes), evaluator)
                 return
         if kept:
-            from sparkrex.pipeline import run_relation
-
             table = pa.concat_tables(kept)
             kept.clear()
-            yield run_relation(self.plan, self._prepared(table), evaluator, self.settings)
+            yield self._answered(self._prepared(table), evaluator)
+
+    def _answered(self, table: pa.Table, evaluator: Evaluator) -> pa.Table:
+        """The result of whole partitions."""
+        return mode_of(self.plan.mode).run(self.plan, table, evaluator, self.settings, Stopwatch())
 
     def _prepared(self, table: pa.Table) -> pa.Table:
         """All rows of the Spark partition, before they are matched at once."""
@@ -143,7 +164,7 @@ class WorkerTask:
 
     def _streamed(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         """Match ordered rows chunk by chunk."""
-        relation: StreamedRelation | StreamedEvents | None = None
+        relation: Fed | None = None
         opens = True
         for chunk, following in _with_next(_chunks(batches, self.settings)):
             if relation is None:
@@ -155,45 +176,39 @@ class WorkerTask:
             opens = closes
             pa.default_memory_pool().release_unused()
 
-    def _relation(self, sample: pa.Table, evaluator: Evaluator) -> StreamedRelation | StreamedEvents:
-        from sparkrex.modes.rows.choose import choose_matcher
-        from sparkrex.modes.rows.streamed import StreamedRelation, measure_reach
-
-        plan = self.plan
-        assert isinstance(plan, MatchRecognize)  # the other tasks have their own ways
-        choice = choose_matcher(plan, sample, evaluator, self.settings, measure_reach(plan))
-        return StreamedRelation(
-            plan, choice.matcher, choice.variables, evaluator, [key.name for key in plan.partition_by]
-        )
+    def _relation(self, sample: pa.Table, evaluator: Evaluator) -> Fed:
+        """The relation over rows like the sample's, to be fed chunk by chunk."""
+        raise NotImplementedError
 
     def _keys(self) -> list[str]:
         """Columns that rows of a partition agree in."""
         return [key.name for key in self.plan.partition_by]
 
     def _offsets(self, chunk: pa.Table) -> NDArray[np.int64]:
-        if not self.is_ordered:
+        if not self.carried.is_ordered:
             return cut_partitions(chunk, self._keys())
-        if self.cut is None:
+        if self.carried.cut is None:
             return np.array([0, chunk.num_rows], np.int64)
-        starts = np.flatnonzero(chunk.column(self.cut).to_numpy() == 1)
+        starts = np.flatnonzero(chunk.column(self.carried.cut).to_numpy() == 1)
         return np.unique(np.concatenate(([0], starts, [chunk.num_rows]))).astype(np.int64)
 
     def _is_cut(self, chunk: pa.Table, following: pa.Table) -> bool:
         """Whether a partition ends between two chunks."""
-        if self.is_ordered:
-            return self.cut is not None and following.column(self.cut)[0].as_py() == 1
+        if self.carried.is_ordered:
+            cut = self.carried.cut
+            return cut is not None and following.column(cut)[0].as_py() == 1
         edge = pa.concat_tables([chunk.slice(chunk.num_rows - 1), following.slice(0, 1)])
         return len(cut_partitions(edge, self._keys())) == 3
 
     def _cast(self, result: pa.Table) -> pa.Table:
         columns = []
-        for field in self.schema:
+        for field in self.carried.schema:
             column = result.column(field.name)
             columns.append(column if column.type == field.type else column.cast(field.type))
-        return pa.table(columns, schema=self.schema)
+        return pa.table(columns, schema=self.carried.schema)
 
 
-def open_evaluator(plan: MatchRecognize | SegmentSearch | EventQuery, settings: Settings) -> RelationEvaluator:
+def open_evaluator(plan: Plan, settings: Settings) -> RelationEvaluator:
     """DuckDB as the worker's evaluator: one thread, no tables."""
     from sparkrex.hosts.duckdb.host import DuckDbHost, RelationEvaluator
     from sparkrex.syntax.tokens import find_dialect
@@ -205,7 +220,7 @@ def open_evaluator(plan: MatchRecognize | SegmentSearch | EventQuery, settings: 
 class WorkerEvaluator:
     """The worker's evaluator, loaded with the first expression that the engine leaves to it: most queries have none."""
 
-    def __init__(self, plan: MatchRecognize | SegmentSearch | EventQuery, settings: Settings) -> None:
+    def __init__(self, plan: Plan, settings: Settings) -> None:
         self._plan = plan
         self._settings = settings
         self._opened: RelationEvaluator | None = None

@@ -10,13 +10,10 @@ import re
 from typing import TYPE_CHECKING
 
 from sparkrex.errors import UnsupportedError
-from sparkrex.modes.events.plan import EventQuery
-from sparkrex.modes.segments.plan import SegmentSearch
 from sparkrex.scalar.expression import Aggregate, Call, ColumnAt, Expression, Literal, walk
 
 if TYPE_CHECKING:
-    from sparkrex.modes.plan import Measure
-    from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.plan import Plan
 
 # Operators, and what the engine itself computes.
 _OPERATORS = {
@@ -65,25 +62,12 @@ def _is_known(node: Call | Aggregate) -> bool:
             return node.function in _OPERATORS or node.function in _FUNCTIONS
 
 
-def is_of_segments(function: str) -> bool:
-    """Whether an aggregate is one over segments that the workers compute themselves: none of Spark's, or a user's."""
-    from sparkrex.modes.segments.aggregates.registry import find
-
-    return function not in _AGGREGATES and find(function) is not None
+def is_aggregate_of_spark(function: str) -> bool:
+    """Whether workers compute an aggregate as Spark does."""
+    return function in _AGGREGATES
 
 
-def measures_of(plan: MatchRecognize | SegmentSearch | EventQuery) -> tuple[Measure, ...]:
-    """What is read from each match; nothing where events themselves are returned."""
-    return plan.measures or ()
-
-
-def conditions_of(plan: MatchRecognize | SegmentSearch | EventQuery) -> list[Expression]:
-    """What is tested in the search."""
-    definitions = plan.conditions() if isinstance(plan, EventQuery) else plan.definitions
-    return [definition.condition for definition in definitions if definition.condition is not None]
-
-
-def refuse_worker_calls(plan: MatchRecognize | SegmentSearch | EventQuery) -> None:
+def refuse_worker_calls(plan: Plan) -> None:
     """Refuse what the workers would evaluate otherwise than Spark does, or not at all.
 
     What speaks of one row gets here only behind a condition on another row, and only if it can fail. In dialect duckdb
@@ -91,11 +75,11 @@ def refuse_worker_calls(plan: MatchRecognize | SegmentSearch | EventQuery) -> No
     """
     if plan.dialect == "duckdb":
         return
-    expressions = [measure.expression for measure in measures_of(plan)] + conditions_of(plan)
+    expressions = [*(measure.expression for measure in plan.returned()), *plan.tested()]
     for node in (node for expression in expressions for node in walk(expression)):
         if not isinstance(node, Call | Aggregate) or _is_known(node):
             continue
-        if isinstance(plan, SegmentSearch) and isinstance(node, Aggregate) and is_of_segments(node.function):
+        if isinstance(node, Aggregate) and plan.has_own_aggregate(node.function):
             continue
         name = _written_name(node, plan)
         targets = {part.target for part in walk(node) if isinstance(part, ColumnAt)}
@@ -104,15 +88,15 @@ def refuse_worker_calls(plan: MatchRecognize | SegmentSearch | EventQuery) -> No
             hint = f"on Spark there are {', '.join(sorted(_WRITTEN))}; in memory every aggregate of DuckDB"
         elif len(targets) == 1:
             message = f"{name} can fail, and the condition in front of it reads another row: Spark cannot evaluate it"
-            keyword = "MATCH_EVENTS" if isinstance(plan, EventQuery) else "MATCH_RECOGNIZE"
-            hint = f"it speaks of one row: project it in the input, FROM (SELECT *, ... AS x FROM t) {keyword} (...)"
+            inside = f"FROM (SELECT *, ... AS x FROM t) {plan.keyword} (...)"
+            hint = f"it speaks of one row: project it in the input, {inside}"
         else:
             message = f"{name} over several rows of the match is not supported on Spark yet"
             hint = "the same query runs in memory, over an Arrow table"
         raise UnsupportedError("REX301", message, plan.source, node.span or plan.span, hint=hint)
 
 
-def _written_name(node: Call | Aggregate, plan: MatchRecognize | SegmentSearch | EventQuery) -> str:
+def _written_name(node: Call | Aggregate, plan: Plan) -> str:
     """The function as the user wrote it."""
     if node.span is None:
         return node.function

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql.types import DecimalType, DoubleType, FloatType, StringType, TimestampNTZType, TimestampType
 
 from sparkrex.errors import AnalysisError, UnsupportedError
-from sparkrex.modes.segments.plan import SegmentSearch
 from sparkrex.scalar.expression import Aggregate, Call, ColumnAt, Expression, Literal, parts, walk
-from sparkrex.spark.worker_language import conditions_of, measures_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql.types import DataType
 
-    from sparkrex.modes.events.plan import EventQuery
-    from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.plan import Plan
 
 # Aggregates for which Spark reads strings as numbers.
 _OF_NUMBERS = ("sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop")
@@ -26,12 +23,12 @@ _REAL_AGGREGATES = ("avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "
 _REAL_FUNCTIONS = ("divide", "sqrt", "pow", "safedivide")
 
 
-def refuse_types(plan: MatchRecognize | SegmentSearch | EventQuery, types: Mapping[str, DataType]) -> None:
+def refuse_types(plan: Plan, types: Mapping[str, DataType]) -> None:
     """Refuse what Spark would compute from columns of these types but the workers would not, or not so."""
     is_spark = plan.dialect.startswith(("spark", "databricks"))
-    expressions = [measure.expression for measure in measures_of(plan)]
-    if not isinstance(plan, SegmentSearch):  # conditions over segments are of doubles everywhere
-        expressions += conditions_of(plan)
+    expressions = [measure.expression for measure in plan.returned()]
+    if not plan.tests_doubles:
+        expressions += plan.tested()
     for node in (node for expression in expressions for node in walk(expression)):
         match node:
             case Aggregate(function, (ColumnAt(_, column), *_)) if (

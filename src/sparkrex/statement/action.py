@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from sparkrex.modes.tables import LANGUAGES
 from sparkrex.syntax.tokens import word
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Action:
     @property
     def hides_matches(self) -> bool:
         """Whether a pattern stands where the cut does not see it: some commands are one token to the tokenizer."""
-        return any(name in token.text.upper() for token in self.head for name in ("MATCH_RECOGNIZE", "MATCH_EVENTS"))
+        return any(name in token.text.upper() for token in self.head for name in LANGUAGES)
 
     @property
     def changes(self) -> bool:

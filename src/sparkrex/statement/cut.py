@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError, UnsupportedError
+from sparkrex.modes.tables import LANGUAGES
 from sparkrex.source import Source, Span
 from sparkrex.statement.action import Action, find_action
 from sparkrex.statement.from_item import find_alias, find_input
-from sparkrex.statement.mistakes import KEYWORDS, refuse_early_end, refuse_misspelt_keywords, unclosed
+from sparkrex.statement.mistakes import refuse_early_end, refuse_misspelt_keywords, unclosed
 from sparkrex.statement.outside import refuse_offsets_outside
 from sparkrex.statement.parameters import Literals, bind
 from sparkrex.statement.with_clauses import common_table_expressions, outer_names
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One MATCH_RECOGNIZE relation, or with `is_events` one of MATCH_EVENTS.
+    """One relation of a pattern language: `input KEYWORD (...)`.
 
     `input_sql` is a FROM item in the query's dialect; `input_table` is set if it is simply that table. `clause` is the
     span between the parentheses. `prefix` is the WITH clause visible here, with a blank behind it, or empty.
@@ -48,7 +49,7 @@ class Relation:
     column_aliases: tuple[str, ...] | None
     columns_span: Span | None
     outer_names: frozenset[str]
-    is_events: bool = False
+    keyword: str = "MATCH_RECOGNIZE"
     input_schema: tuple[str, ...] = ()
 
 
@@ -111,7 +112,7 @@ class _Cutter:
         # Left to right by closing parenthesis: an inner relation, or one to the left in a chain, comes first.
         keywords = [
             index for index in range(len(tokens) - 1)
-            if word(tokens[index]) in KEYWORDS and tokens[index + 1].token_type is TokenType.L_PAREN
+            if word(tokens[index]) in LANGUAGES and tokens[index + 1].token_type is TokenType.L_PAREN
         ]
         order = sorted(keywords, key=lambda index: closing(tokens, index + 1, self.source))
         for index in order:
@@ -145,7 +146,7 @@ class _Cutter:
                 column_aliases=alias.columns,
                 columns_span=alias.columns_span,
                 outer_names=outer_names(tokens, given.first, source),
-                is_events=word(tokens[keyword]) == "MATCH_EVENTS",
+                keyword=word(tokens[keyword]),
                 input_schema=given.schema,
             )
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError, UnsupportedError
+from sparkrex.modes.tables import LANGUAGES
 from sparkrex.syntax.tokens import closing, is_quoted, span_of, word
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _BEFORE_A_RELATION = {"FROM", "JOIN", ",", "(", "LATERAL"}
 _NOT_AN_ALIAS = {
     "WHERE", "GROUP", "GROUP BY", "ORDER", "ORDER BY", "HAVING", "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS",
     "NATURAL", "ON", "USING", "UNION", "INTERSECT", "EXCEPT", "MINUS", "LIMIT", "OFFSET", "FETCH", "WINDOW", "QUALIFY",
-    "LATERAL", "MATCH_RECOGNIZE", "MATCH_EVENTS", "TABLESAMPLE", "PIVOT", "UNPIVOT", "ASOF", "SEMI", "ANTI", "FOR",
+    "LATERAL", *LANGUAGES, "TABLESAMPLE", "PIVOT", "UNPIVOT", "ASOF", "SEMI", "ANTI", "FOR",
     "SORT BY", "CLUSTER BY", "DISTRIBUTE BY", "CONNECT BY", "START WITH",
 }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError
+from sparkrex.modes.tables import LANGUAGES
 from sparkrex.syntax.tokens import span_of, word
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from sparkrex.source import Source
 
-KEYWORDS = ("MATCH_RECOGNIZE", "MATCH_EVENTS")
 # Words behind which a parenthesis of an earlier clause cannot still be open.
 _HEADS = ("MEASURES", "PATTERN", "SUBSET", "DEFINE", "AFTER MATCH", "ONE ROW PER", "ALL ROWS PER")
 
@@ -29,7 +29,7 @@ def refuse_misspelt_keywords(tokens: Sequence[Token], source: Source) -> None:
         text = word(token)
         if not text.startswith("MATCH"):
             continue
-        if text in KEYWORDS:
+        if text in LANGUAGES:
             if not _opens(tokens, index + 1) and _has_pattern(tokens, index + 1):
                 raise ParseError(
                     "REX101", f"the clauses of {text} stand in parentheses", source, span_of(token),
@@ -40,7 +40,7 @@ def refuse_misspelt_keywords(tokens: Sequence[Token], source: Source) -> None:
         if last + 1 >= len(tokens) or not _opens(tokens, last + 1) or not _has_pattern(tokens, last + 2):
             continue
         written = text if last == index else f"MATCH_{word(tokens[last])}"
-        meant = difflib.get_close_matches(written, KEYWORDS, n=1, cutoff=0.75)
+        meant = difflib.get_close_matches(written, LANGUAGES, n=1, cutoff=0.75)
         if meant:
             raise ParseError(
                 "REX101", f"unknown keyword {source.text[token.start : tokens[last].end + 1]}", source,
@@ -62,7 +62,7 @@ def unclosed(tokens: Sequence[Token], source: Source) -> ParseError | None:
     last_pair: tuple[int, int] | None = None
     for index, token in enumerate(tokens):
         if token.token_type is TokenType.L_PAREN:
-            if index and word(tokens[index - 1]) in KEYWORDS:
+            if index and word(tokens[index - 1]) in LANGUAGES:
                 bases.append(len(opened) + 1)
             opened.append(index)
         elif token.token_type is TokenType.R_PAREN and opened:

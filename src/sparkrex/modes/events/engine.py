@@ -39,18 +39,6 @@ if TYPE_CHECKING:
 _LISTED_TYPES = 20
 
 
-def event_columns(query: EventQuery) -> set[str]:
-    """Input columns that the query reads or returns."""
-    if query.measures is None:
-        return set(query.input_columns)
-    expressions: list[Expression] = [definition.condition for definition in query.conditions()]
-    expressions += [measure.expression for measure in query.measures]
-    if query.relevant is not None:
-        expressions.append(query.relevant)
-    used = {node.column for expression in expressions for node in walk(expression) if isinstance(node, ColumnAt)}
-    return used.union(key_columns(query), order_columns(query))
-
-
 def key_columns(query: EventQuery) -> list[str]:
     """The attributes of equivalence tests."""
     return [key.expression.column for key in query.partition_by if isinstance(key.expression, ColumnAt)]

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from sparkrex.columns.values import kind_of
 from sparkrex.modes.events.analyze.equalities import find_partition, key_text
 from sparkrex.modes.events.plan import MATCH_ID, VARIABLE
-from sparkrex.modes.plan import Definition, OrderKey, PartitionKey
+from sparkrex.modes.plan import Definition, PartitionKey
 from sparkrex.scalar.expression import Call, ColumnAt, Target, walk
 from sparkrex.scalar.guards import can_fail
 from sparkrex.scalar.render.spark import render
 from sparkrex.scalar.split import conjunction, conjuncts, is_row_condition, row_local
 from sparkrex.spark.lowering import Lowered, Lowering, lower_measures, measure_sources
-from sparkrex.spark.worker_language import conditions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +92,7 @@ def lower_events(
 
 def tested_projections(lowered: Lowered) -> list[str]:
     """The projected columns that conditions read."""
-    nodes = (node for condition in conditions_of(lowered.worker) for node in walk(condition))
+    nodes = (node for condition in lowered.worker.tested() for node in walk(condition))
     return sorted({node.column for node in nodes if isinstance(node, ColumnAt)})
 
 
@@ -113,16 +112,6 @@ class EventLowering(Lowering):
         if found is None or not isinstance(expression, Call):
             return found
         return None if render(found.expression, self.input_column) in self.unheld else found
-
-
-def ranked_by_spark(query: EventQuery, rank: str) -> EventQuery:
-    """The query over events that Spark has ordered: `rank` is equal where all tie-break columns are.
-
-    For tie-break columns that NumPy cannot compare as Spark does.
-    """
-    time, *tie_break = query.order_by
-    names = ", ".join(str(key.column) for key in tie_break)
-    return replace(query, order_by=(time, OrderKey(ColumnAt(Target(), rank), False, True, names)))
 
 
 def _definition(definition: Definition, lowering: Lowering) -> Definition:

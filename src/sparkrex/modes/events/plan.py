@@ -15,17 +15,20 @@ tested.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from sparkrex.modes.plan import OrderKey, Plan, columns_of
+from sparkrex.scalar.expression import ColumnAt, Target
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from sparkrex.modes.events.pattern import EventPattern
-    from sparkrex.modes.plan import Definition, Measure, OrderKey, PartitionKey
+    from sparkrex.modes.plan import Definition
     from sparkrex.scalar.expression import Expression
-    from sparkrex.source import Source, Span
+    from sparkrex.source import Span
 
 
 MATCH_ID, VARIABLE = "match_id", "variable"
@@ -58,8 +61,8 @@ class EventWindow:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EventQuery:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventQuery(Plan):
     """One event query.
 
     `partition_by` are the attributes of equivalence tests; events in which one is NULL take part in no match. Under
@@ -67,15 +70,16 @@ class EventQuery:
     tie-break columns. `begin`, `take`, `leave` and `absent` have at most one condition a variable; those of events
     include the test of the event's type. `relevant` holds for events of a type that the query names; None if no event
     may be dropped (contiguity; windows that count events). `measures` None means RETURN of the events themselves: one
-    row per event. `is_non_overlapping` and `has_strict_ties` are the output mode and ties="strict". `output_names` are
-    those of a column list behind the relation. `equal_by` is for Spark's workers: columns by which events were brought
-    together because equalities keep others apart (`analyze.equalities`). `type_names` are the types that are told
-    by their name in `type_column`.
+    row per event. `is_non_overlapping` and `has_strict_ties` are the output mode and ties="strict". `equal_by` is there
+    where equalities keep events apart (`analyze.equalities`). `type_names` are the types that are told by their name in
+    `type_column`.
     """
 
-    input_columns: tuple[str, ...]
-    partition_by: tuple[PartitionKey, ...]
-    order_by: tuple[OrderKey, ...]
+    mode: ClassVar[str] = "events"
+    keyword: ClassVar[str] = "MATCH_EVENTS"
+    returns_keys: ClassVar[bool] = False
+    needs_order: ClassVar[bool] = True
+
     pattern: EventPattern
     strategy: Strategy
     begin: tuple[Definition, ...]
@@ -84,14 +88,8 @@ class EventQuery:
     absent: tuple[Definition, ...]
     relevant: Expression | None
     window: EventWindow | None
-    measures: tuple[Measure, ...] | None
     is_non_overlapping: bool
     has_strict_ties: bool
-    dialect: str
-    source: Source
-    span: Span
-    output_names: tuple[str, ...] | None = None
-    equal_by: tuple[str, ...] = ()
     type_column: str | None = None
     type_names: tuple[str, ...] = ()
 
@@ -106,3 +104,29 @@ class EventQuery:
     def conditions(self) -> tuple[Definition, ...]:
         """Everything that is tested of events, in whatever role."""
         return self.begin + self.take + self.leave + self.absent
+
+    def tested(self) -> tuple[Expression, ...]:
+        """The conditions alone."""
+        return tuple(definition.condition for definition in self.conditions())
+
+    def passed_columns(self) -> tuple[str, ...]:
+        """All of them, where the events themselves are returned."""
+        return self.input_columns if self.measures is None else ()
+
+    def searched_columns(self) -> set[str]:
+        """Columns that conditions and RETURN read, and the test of what can take part."""
+        # Not super(): a class with slots is made twice, and the name in it means the first.
+        return Plan.searched_columns(self) | columns_of(() if self.relevant is None else (self.relevant,))
+
+    def ranked(self, rank: str) -> EventQuery:
+        """The time stays; the tie-break columns become their rank."""
+        time, *tie_break = self.order_by
+        names = ", ".join(str(key.column) for key in tie_break)
+        return replace(self, order_by=(time, OrderKey(ColumnAt(Target(), rank), False, True, names)))
+
+    def one_task_advice(self) -> str:
+        """What to say of a query that gives all events to one task of Spark's."""
+        advice = "add an equivalence test [attribute]"
+        if self.strategy is Strategy.STRICT:
+            advice = "use partition_contiguity with an equivalence test [attribute]"
+        return f"event query without partitions: all events go through one task; {advice} if possible"

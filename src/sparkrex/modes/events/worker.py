@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sparkrex.modes.events.plan import EventQuery
 from sparkrex.spark.worker import WorkerTask
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.events.plan import EventQuery
     from sparkrex.modes.events.streamed import StreamedEvents
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventTask(WorkerTask):
     """One event query, shipped to the workers."""
+
+    plan: EventQuery
 
     def _prepared(self, table: pa.Table) -> pa.Table:
         """In order of keys if matches are numbered: rows arrive in no order, and the same ones must get the same
@@ -34,13 +36,11 @@ class EventTask(WorkerTask):
     def _keys(self) -> list[str]:
         """Those of equalities too. Rows without a value there are one partition of many that could be: any union of
         partitions gives the same matches."""
-        assert isinstance(self.plan, EventQuery)
         return [*(key.name for key in self.plan.partition_by), *self.plan.equal_by]
 
     def _relation(self, sample: pa.Table, evaluator: Evaluator) -> StreamedEvents:
         from sparkrex.modes.events.nfab.matcher import NfabMatcher
         from sparkrex.modes.events.streamed import StreamedEvents
 
-        assert isinstance(self.plan, EventQuery)
         matcher = NfabMatcher(self.plan, evaluator, self.settings)
         return StreamedEvents(self.plan, matcher, evaluator, [key.name for key in self.plan.partition_by])

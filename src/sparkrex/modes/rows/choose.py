@@ -11,10 +11,10 @@ from sparkrex.columns.ordered import Columns
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.modes.rows.automaton.matcher import AutomatonMatcher
 from sparkrex.modes.rows.backtrack.matcher import BacktrackMatcher
+from sparkrex.modes.rows.conditions import reach, split_conditions
 from sparkrex.modes.rows.interpreter import Interpreter
 from sparkrex.modes.rows.labels import needs_labels
 from sparkrex.modes.rows.program import compile_pattern
-from sparkrex.scalar.split import Condition, reach, split_conditions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.contract import Matcher
     from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.scalar.split import Condition
     from sparkrex.settings import Settings
 
 

@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from sparkrex.modes.plan import RowsPerMatch
+from sparkrex.modes.plan import Plan, RowsPerMatch
 
 if TYPE_CHECKING:
     from sparkrex.languages.match_recognize.row_pattern import RowPattern
-    from sparkrex.modes.plan import Definition, Measure, OrderKey, PartitionKey, Skip, Subset
+    from sparkrex.modes.plan import Definition, Measure, Skip, Subset
     from sparkrex.scalar.expression import Expression
-    from sparkrex.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
-class MatchRecognize:
-    """One MATCH_RECOGNIZE relation.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchRecognize(Plan):
+    """One MATCH_RECOGNIZE relation. WITHIN is already part of every definition."""
 
-    `input_columns` are the input's column names in order. Expressions of PARTITION BY and ORDER BY, and aggregate
-    arguments, refer to the row itself: `ColumnAt` with the default target. WITHIN is already part of every definition.
-    `dialect` is the query's: it decides where dialects differ in what a function returns.
-    """
+    mode: ClassVar[str] = "rows"
 
-    input_columns: tuple[str, ...]
-    partition_by: tuple[PartitionKey, ...]
-    order_by: tuple[OrderKey, ...]
     measures: tuple[Measure, ...]
     rows_per_match: RowsPerMatch
     skip: Skip
     pattern: RowPattern
     subsets: tuple[Subset, ...]
     definitions: tuple[Definition, ...]
-    dialect: str
-    source: Source
-    span: Span
-    output_names: tuple[str, ...] | None = None
+
+    def tested(self) -> tuple[Expression, ...]:
+        """The conditions of DEFINE."""
+        return tuple(definition.condition for definition in self.definitions)
 
     def definition(self, variable: str) -> Expression | None:
         """The condition of a variable, None if any row will do."""

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from sparkrex.modes.segments.planner.logical import Logical
     from sparkrex.modes.segments.planner.planners import Plan
     from sparkrex.modes.segments.rewrite.driver import Step
-    from sparkrex.scalar.expression import Expression
     from sparkrex.settings import Settings
 
 
@@ -93,16 +92,6 @@ class Mapped:
     """A plain query that is answered by trying every mapping."""
 
     search: SegmentSearch
-
-
-def searched_columns(search: SegmentSearch) -> set[str]:
-    """Input columns that the search reads."""
-    expressions: list[Expression] = [key.expression for key in search.partition_by]
-    expressions += [key.expression for key in search.order_by]
-    expressions += [measure.expression for measure in search.measures]
-    expressions += [d.condition for d in search.definitions if d.condition is not None]
-    used = {node.column for expression in expressions for node in walk(expression) if isinstance(node, ColumnAt)}
-    return used | {w.column for d in search.definitions for w in d.windows if w.column is not None}
 
 
 def run_search(

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.plan import Measure, PartitionKey
+from sparkrex.modes.segments.aggregates.registry import find
 from sparkrex.modes.segments.operators.output import INDEX, with_indexes
 from sparkrex.scalar.expression import Aggregate, ColumnAt, End, Literal, Semantics, Target
 from sparkrex.scalar.split import row_local
 from sparkrex.spark.lowering import Lowered, Lowering, lower_measures, lower_order, measure_sources
-from sparkrex.spark.worker_language import is_of_segments
+from sparkrex.spark.worker_language import is_aggregate_of_spark
 
 if TYPE_CHECKING:
     from sparkrex.modes.segments.pattern import Window
@@ -99,6 +100,6 @@ class SegmentLowering(Lowering):
         return replace(aggregate, arguments=tuple(map(each, aggregate.arguments)))
 
     def _aggregate_sql(self, aggregate: Aggregate, lowered: Aggregate) -> str:
-        if not is_of_segments(aggregate.function):
+        if is_aggregate_of_spark(aggregate.function) or find(aggregate.function) is None:
             return Lowering._aggregate_sql(self, aggregate, lowered)
         return f"max(CAST(NULL AS {'BOOLEAN' if aggregate.function == 'equal_up_down_ticks' else 'DOUBLE'}))"

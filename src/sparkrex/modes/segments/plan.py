@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from sparkrex.modes.plan import Plan
 
 if TYPE_CHECKING:
-    from sparkrex.modes.plan import Measure, OrderKey, PartitionKey, Skip, Subset
+    from sparkrex.modes.plan import Measure, Skip, Subset
     from sparkrex.modes.segments.pattern import SegmentPattern, Window
     from sparkrex.scalar.expression import Expression
-    from sparkrex.source import Source, Span
+    from sparkrex.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class SegmentDefinition:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentSearch:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentSearch(Plan):
     """One MATCH_RECOGNIZE relation in segments.
 
     `skip` None means ALL MATCHES: one row per distinct (start, end, segments of the variables in `measured`). Else the
@@ -52,21 +54,33 @@ class SegmentSearch:
     match ends on the last of them (START_INDEX, END_INDEX and references without a variable see them).
     """
 
-    input_columns: tuple[str, ...]
-    partition_by: tuple[PartitionKey, ...]
-    order_by: tuple[OrderKey, ...]
+    mode: ClassVar[str] = "segments"
+    needs_whole_partitions: ClassVar[bool] = True
+    tests_doubles: ClassVar[bool] = True
+
     measures: tuple[Measure, ...]
     skip: Skip | None
     pattern: SegmentPattern
     definitions: tuple[SegmentDefinition, ...]
     measured: tuple[str, ...]
-    dialect: str
-    source: Source
-    span: Span
     is_plain: bool = False
     subsets: tuple[Subset, ...] = ()
     rows_after: int = 0
-    output_names: tuple[str, ...] | None = None
+
+    def tested(self) -> tuple[Expression, ...]:
+        """The conditions of DEFINE, without its windows."""
+        return tuple(definition.condition for definition in self.definitions if definition.condition is not None)
+
+    def searched_columns(self) -> set[str]:
+        """Columns that conditions, windows and measures read."""
+        windows = {window.column for one in self.definitions for window in one.windows if window.column is not None}
+        return Plan.searched_columns(self) | windows
+
+    def has_own_aggregate(self, function: str) -> bool:
+        """Whether it is an aggregate over segments, ours or a user's."""
+        from sparkrex.modes.segments.aggregates.registry import find
+
+        return find(function) is not None
 
     def definition(self, variable: str) -> SegmentDefinition:
         """The definition of a variable of the pattern; every one has one, if only an empty one."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.segments.aggregates.registry import Shipped
+    from sparkrex.modes.segments.plan import SegmentSearch
 
 SERIES = "rex_series"
 """A column that numbers the series of rows that Spark has ordered."""
@@ -30,10 +31,11 @@ SERIES = "rex_series"
 _BATCH_SHARE = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentTask(WorkerTask):
     """One search, shipped to the workers with the aggregates that the user has registered and it uses."""
 
+    plan: SegmentSearch
     aggregates: tuple[Shipped, ...] = ()
 
     def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
@@ -42,14 +44,12 @@ class SegmentTask(WorkerTask):
 
     def _streamed(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         """Search ordered rows, some whole series at a time."""
-        from sparkrex.pipeline import run_relation
-
         for table, offsets in self._whole_series(batches):
-            if self.cut is not None:
+            if self.carried.cut is not None:
                 number = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
                 table = table.append_column(SERIES, pa.array(number))
             try:
-                yield run_relation(self.plan, table, evaluator, self.settings)
+                yield self._answered(table, evaluator)
             except RexError as error:
                 if [name for name, _ in error.partition] == [SERIES]:
                     row = int(offsets[error.partition[0][1]])

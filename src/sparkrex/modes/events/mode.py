@@ -1,0 +1,75 @@
+"""Event queries as a mode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sparkrex.modes.events.engine import check_events, explain_events, explain_for_workers, run_events
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.events.explain import EventsExplained
+    from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.settings import Settings
+    from sparkrex.spark.lowering import Lowered
+    from sparkrex.spark.worker import Carried, WorkerTask
+    from sparkrex.stopwatch import Stopwatch
+
+
+class EventsMode:
+    """See `modes.protocol.Mode`."""
+
+    def run(
+        self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+    ) -> pa.Table:
+        """Drop what cannot take part, arrange, match, return."""
+        return run_events(plan, table, evaluator, settings, watch)
+
+    def explain(
+        self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
+    ) -> EventsExplained:
+        """The automaton, and which equalities partition the stream."""
+        return explain_events(plan, table, evaluator, settings, analyze=analyze)
+
+    def lower(
+        self, plan: EventQuery, input_name: str, settings: Settings, wanted: frozenset[str] | None,
+        types: Callable[[Lowered, Sequence[str]], pa.Schema],
+    ) -> Lowered:
+        """Cut so that kernels can hold what conditions read, as far as that goes: Spark knows the types."""
+        from sparkrex.modes.events.lower import lower_events, tested_projections, unheld_projections
+
+        unheld: frozenset[str] = frozenset()
+        while True:
+            lowered = lower_events(plan, input_name, wanted, unheld)
+            found = unheld_projections(lowered, types(lowered, tested_projections(lowered)))
+            if found <= unheld:
+                return lowered
+            unheld |= found
+
+    def task(
+        self, lowered: Lowered, written: EventQuery, sample: pa.Table, carried: Carried, evaluator: Evaluator,
+        settings: Settings, pickled: Callable[[object], object],
+    ) -> WorkerTask:
+        """Conditions must be ones that kernels test."""
+        from sparkrex.modes.events.worker import EventTask
+
+        query: EventQuery = lowered.worker  # type: ignore[assignment]  # this mode lowered it
+        check_events(query, sample, evaluator, settings)
+        names = tuple(zip(lowered.keys, (key.name for key in written.partition_by), strict=True))
+        return EventTask(plan=query, carried=carried, settings=settings, key_names=names)
+
+    def explain_for_workers(
+        self, written: EventQuery, lowered: Lowered, sample: pa.Table, types: Callable[[Sequence[str]], pa.Schema],
+        evaluator: Evaluator, settings: Settings,
+    ) -> EventsExplained:
+        """With the keys of equalities that Spark partitions by, as the user wrote them."""
+        equal_by = tuple(lowered.equal[name] for name in lowered.worker.equal_by)
+        return explain_for_workers(replace(written, equal_by=equal_by), evaluator, settings)
+
+
+MODE = EventsMode()

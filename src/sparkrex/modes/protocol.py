@@ -1,0 +1,111 @@
+"""What the pipeline, EXPLAIN, the API and Spark know of languages and modes, and all they know.
+
+A *language* reads a clause and says which plan it means; a *mode* answers plans. One language may give plans of several
+modes: MATCH_RECOGNIZE gives row patterns and segment searches. Both are found by name in `modes.tables`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+    from sqlglot.dialects.dialect import Dialect
+    from sqlglot.tokenizer_core import Token
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.plan import Plan
+    from sparkrex.modes.sub_clauses import Relation
+    from sparkrex.scalar.analyze.scope import Scope
+    from sparkrex.settings import Settings
+    from sparkrex.source import Source, Span
+    from sparkrex.spark.lowering import Lowered
+    from sparkrex.spark.worker import Carried, WorkerTask
+    from sparkrex.stopwatch import Stopwatch
+    from sparkrex.syntax.names import NameRules
+
+C = TypeVar("C")
+P_contra = TypeVar("P_contra", contravariant=True)
+
+
+class Explained(Protocol):
+    """One relation of a statement, ready to be shown."""
+
+    def lines(self, host: str) -> list[str]:
+        """The text, as a tree. `host` is who evaluates SQL."""
+        ...
+
+
+class Language(Protocol[C]):
+    """A language whose text stands in parentheses behind its keyword: `input KEYWORD (...)`."""
+
+    def parse(self, tokens: Sequence[Token], span: Span, source: Source, dialect: Dialect, rules: NameRules) -> C:
+        """The clause between the parentheses."""
+        ...
+
+    def mode(self, clause: C) -> str:
+        """The name of the mode that the clause is a plan of."""
+        ...
+
+    def analyze(self, clause: C, scope: Scope, relation: Relation, options: Any) -> Plan:
+        """The plan of a clause over its input's columns. `options` are those of the call, None without any."""
+        ...
+
+    def variables(self, clause: C) -> tuple[str, ...]:
+        """The pattern variables of a clause whose names mean rows in the SQL of its expressions."""
+        ...
+
+    def pattern_text(self, clause: C) -> str:
+        """PATTERN as it could be written."""
+        ...
+
+    def key_trees(self, clause: C) -> list[Any]:
+        """The expressions of PARTITION BY as sqlglot reads them."""
+        ...
+
+
+class Mode(Protocol[P_contra]):
+    """A way of answering plans."""
+
+    def run(
+        self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+    ) -> pa.Table:
+        """The result of a relation. `table` has the columns that the plan reads."""
+        ...
+
+    def explain(
+        self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
+    ) -> Explained:
+        """How a relation is answered in memory; with `analyze` after running it, with what happened."""
+        ...
+
+    def lower(
+        self, plan: P_contra, input_name: str, settings: Settings, wanted: frozenset[str] | None,
+        types: Callable[[Lowered, Sequence[str]], pa.Schema],
+    ) -> Lowered:
+        """The relation cut between Spark and its workers.
+
+        `input_name` names the input in SQL. `wanted` are the names, in lower case, that the statement around the
+        relation can read, None if it may read all. `types` asks Spark for the types of some projected columns.
+        """
+        ...
+
+    def task(
+        self, lowered: Lowered, written: P_contra, sample: pa.Table, carried: Carried, evaluator: Evaluator,
+        settings: Settings, pickled: Callable[[object], object],
+    ) -> WorkerTask:
+        """The workers' task, once it is sure that they can carry it out.
+
+        `written` is the plan in the user's names; `sample` has the columns that travel, and no rows. `pickled` fails
+        for what cannot be sent.
+        """
+        ...
+
+    def explain_for_workers(
+        self, written: P_contra, lowered: Lowered, sample: pa.Table, types: Callable[[Sequence[str]], pa.Schema],
+        evaluator: Evaluator, settings: Settings,
+    ) -> Explained:
+        """How workers answer the plan that the user wrote. `types` are those of the input's columns."""
+        ...

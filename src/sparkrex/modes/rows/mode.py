@@ -1,0 +1,70 @@
+"""Row patterns as a mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sparkrex.modes.rows.engine import explain_pattern, run_pattern
+from sparkrex.modes.rows.explain import RowsExplained
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.settings import Settings
+    from sparkrex.spark.lowering import Lowered
+    from sparkrex.spark.worker import Carried, WorkerTask
+    from sparkrex.stopwatch import Stopwatch
+
+
+class RowsMode:
+    """See `modes.protocol.Mode`."""
+
+    def run(
+        self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+    ) -> pa.Table:
+        """Arrange, match, read."""
+        return run_pattern(plan, table, evaluator, settings, watch)
+
+    def explain(
+        self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
+    ) -> RowsExplained:
+        """The matcher and the reasons."""
+        return explain_pattern(plan, table, evaluator, settings, analyze=analyze)
+
+    def lower(
+        self, plan: MatchRecognize, input_name: str, settings: Settings, wanted: frozenset[str] | None,
+        types: Callable[[Lowered, Sequence[str]], pa.Schema],
+    ) -> Lowered:
+        """Every part that speaks of one row is Spark's."""
+        from sparkrex.modes.rows.lower import lower
+
+        return lower(plan, input_name, settings.tie_break, wanted)
+
+    def task(
+        self, lowered: Lowered, written: MatchRecognize, sample: pa.Table, carried: Carried, evaluator: Evaluator,
+        settings: Settings, pickled: Callable[[object], object],
+    ) -> WorkerTask:
+        """A matcher must take it, and its conditions be booleans."""
+        from sparkrex.modes.rows.choose import check_conditions, choose_matcher
+        from sparkrex.modes.rows.worker import RowsTask
+
+        plan: MatchRecognize = lowered.worker  # type: ignore[assignment]  # this mode lowered it
+        check_conditions(choose_matcher(plan, sample, evaluator, settings), plan, sample, evaluator)
+        return RowsTask(plan=plan, carried=carried, settings=settings, key_names=lowered.key_names())
+
+    def explain_for_workers(
+        self, written: MatchRecognize, lowered: Lowered, sample: pa.Table, types: Callable[[Sequence[str]], pa.Schema],
+        evaluator: Evaluator, settings: Settings,
+    ) -> RowsExplained:
+        """The matcher is chosen for what travels."""
+        from sparkrex.modes.rows.choose import choose_matcher
+
+        plan: MatchRecognize = lowered.worker  # type: ignore[assignment]  # this mode lowered it
+        return RowsExplained(written, choose_matcher(plan, sample, evaluator, settings))
+
+
+MODE = RowsMode()

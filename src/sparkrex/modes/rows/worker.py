@@ -1,0 +1,29 @@
+"""A row pattern inside a Spark worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sparkrex.spark.worker import WorkerTask
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.rows.streamed import StreamedRelation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsTask(WorkerTask):
+    """One row pattern, shipped to the workers."""
+
+    plan: MatchRecognize
+
+    def _relation(self, sample: pa.Table, evaluator: Evaluator) -> StreamedRelation:
+        from sparkrex.modes.rows.choose import choose_matcher
+        from sparkrex.modes.rows.streamed import StreamedRelation, measure_reach
+
+        choice = choose_matcher(self.plan, sample, evaluator, self.settings, measure_reach(self.plan))
+        return StreamedRelation(self.plan, choice.matcher, choice.variables, evaluator, self._keys())

@@ -1,0 +1,97 @@
+"""Segment search as a mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparkrex.columns.ordered import Columns
+from sparkrex.errors import UnsupportedError
+from sparkrex.modes.segments.engine import explain_search, plan_search, rewrite_search, run_search
+from sparkrex.modes.segments.explain import SearchExplained
+from sparkrex.scalar.expression import Aggregate, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.segments.aggregates.registry import Shipped
+    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.settings import Settings
+    from sparkrex.spark.lowering import Lowered
+    from sparkrex.spark.worker import Carried, WorkerTask
+    from sparkrex.stopwatch import Stopwatch
+
+
+class SegmentsMode:
+    """See `modes.protocol.Mode`."""
+
+    def run(
+        self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+    ) -> pa.Table:
+        """Rewrite, plan, search; the search has a watch of its own."""
+        return run_search(plan, table, evaluator, settings)
+
+    def explain(
+        self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
+    ) -> SearchExplained:
+        """Rewriting, logical and physical plan."""
+        return explain_search(plan, table, evaluator, settings, analyze=analyze)
+
+    def lower(
+        self, plan: SegmentSearch, input_name: str, settings: Settings, wanted: frozenset[str] | None,
+        types: Callable[[Lowered, Sequence[str]], pa.Schema],
+    ) -> Lowered:
+        """Every part that speaks of one row is Spark's."""
+        from sparkrex.modes.segments.lower import lower_search
+
+        return lower_search(plan, input_name, settings.tie_break)
+
+    def task(
+        self, lowered: Lowered, written: SegmentSearch, sample: pa.Table, carried: Carried, evaluator: Evaluator,
+        settings: Settings, pickled: Callable[[object], object],
+    ) -> WorkerTask:
+        """Planned over no rows: what is wrong with the search shows before any job."""
+        from sparkrex.modes.segments.lower import cut_by_spark
+        from sparkrex.modes.segments.worker import SERIES, SegmentTask
+
+        search: SegmentSearch = lowered.worker  # type: ignore[assignment]  # this mode lowered it
+        if carried.is_ordered:
+            search = cut_by_spark(search, SERIES, keeps_order=set(lowered.order) <= set(sample.column_names))
+        plan_search(search, Columns(sample, np.zeros(1, np.int64)), evaluator, settings)
+        return SegmentTask(
+            plan=search, carried=carried, settings=settings, key_names=lowered.key_names(),
+            aggregates=_shipped(search, pickled),
+        )
+
+    def explain_for_workers(
+        self, written: SegmentSearch, lowered: Lowered, sample: pa.Table, types: Callable[[Sequence[str]], pa.Schema],
+        evaluator: Evaluator, settings: Settings,
+    ) -> SearchExplained:
+        """The logical plan of what the user wrote; workers make the physical one from what they sample."""
+        found = rewrite_search(written, types(written.columns_read()).empty_table())
+        return SearchExplained(written, found.steps, found.logical)
+
+
+def _shipped(search: SegmentSearch, pickled: Callable[[object], object]) -> tuple[Shipped, ...]:
+    """The aggregates of the user's own that a search calls; workers learn them from the task."""
+    from sparkrex.modes.segments.aggregates.registry import shipped
+
+    expressions = [*(measure.expression for measure in search.measures), *search.tested()]
+    calls = {node.function: node for e in expressions for node in walk(e) if isinstance(node, Aggregate)}
+    found = shipped(calls)
+    for one in found:
+        try:
+            pickled(one)
+        except Exception as error:  # whatever pickling the user's object raises
+            raise UnsupportedError(
+                "REX301", f"the aggregate {one[0].name} cannot be sent to Spark's workers: {error}", search.source,
+                calls[one[0].name].span or search.span, hint="keep what cannot be pickled out of the class",
+            ) from error
+    return found
+
+
+MODE = SegmentsMode()

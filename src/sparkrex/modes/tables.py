@@ -1,0 +1,37 @@
+"""All languages and all modes. A new one is a folder and a line here.
+
+Modules are named, not imported: a query loads what it needs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sparkrex.modes.protocol import Language, Mode
+
+LANGUAGES: dict[str, str] = {
+    "MATCH_RECOGNIZE": "sparkrex.languages.match_recognize.language",
+    "MATCH_EVENTS": "sparkrex.modes.events.language.language",
+}
+"""By keyword, the module that has a language as `LANGUAGE`."""
+
+MODES: dict[str, str] = {
+    "rows": "sparkrex.modes.rows.mode",
+    "segments": "sparkrex.modes.segments.mode",
+    "events": "sparkrex.modes.events.mode",
+}
+"""By the name that plans have in `mode`, the module that has a mode as `MODE`."""
+
+
+def language_of(keyword: str) -> Language[Any]:
+    """The language of a keyword."""
+    found: Language[Any] = import_module(LANGUAGES[keyword]).LANGUAGE
+    return found
+
+
+def mode_of(name: str) -> Mode[Any]:
+    """The mode of a name."""
+    found: Mode[Any] = import_module(MODES[name]).MODE
+    return found
