@@ -20,6 +20,7 @@ import numba
 from numba.core import config, event
 from numba.core.caching import CacheImpl, _CacheLocator
 
+from sparkrex.kernels.compile_time import quick_compilation
 from sparkrex.kernels.compiling import note_end, note_start
 
 njit = numba.njit
@@ -36,8 +37,7 @@ class KernelCacheLocator(_CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> KernelCacheLocator | None:
-        parts = py_func.__module__.split(".")
-        return cls(py_func) if parts[0] == _PACKAGE and "kernels" in parts else None
+        return cls(py_func) if _is_kernel(py_func) else None
 
     def get_cache_path(self) -> str:
         return str(cache_folder(getattr(config, "CACHE_DIR", "")))
@@ -100,13 +100,22 @@ def _is_writable(folder: Path) -> bool:
 
 
 class _Listener(event.Listener):
-    """Tells `compiling` when Numba compiles; loading from the cache is no compilation."""
+    """Tells `compiling` when Numba compiles, and `compile_time` when that is ours; loading code is no compilation."""
 
     def on_start(self, event: Any) -> None:
         note_start()
+        if _is_kernel(event.data["dispatcher"].py_func):
+            quick_compilation.begin()
 
     def on_end(self, event: Any) -> None:
         note_end()
+        if _is_kernel(event.data["dispatcher"].py_func):
+            quick_compilation.end()
+
+
+def _is_kernel(function: Any) -> bool:
+    parts = str(function.__module__).split(".")
+    return parts[0] == _PACKAGE and "kernels" in parts
 
 
 _locators: list[Any] = CacheImpl._locator_classes

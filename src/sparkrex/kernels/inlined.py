@@ -11,6 +11,6 @@ from __future__ import annotations
 
 from sparkrex.kernels.lazy import njit
 
-inlined = njit(cache=True, nogil=True, forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-shared = njit(cache=True, nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-allocating = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inlined = njit(cache=True, nogil=True, forceinline=True, _nrt=False, no_cpython_wrapper=True)
+shared = njit(cache=True, nogil=True, _nrt=False, no_cpython_wrapper=True)
+allocating = njit(cache=True, nogil=True, no_cpython_wrapper=True)

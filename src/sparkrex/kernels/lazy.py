@@ -59,8 +59,8 @@ class Kernel:
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """In place of Numba's decorator of that name."""
-    return lambda function: Kernel(function, options)
+    """In place of Numba's decorator of that name. The way in for C, which nobody takes, is not compiled."""
+    return lambda function: Kernel(function, {"no_cfunc_wrapper": True, **options})
 
 
 def kernel_for(kernel: Kernel, n_rows: int) -> Callable[..., Any]:

@@ -114,14 +114,15 @@ def is_better(one, other, nodes):
 
 
 @inlined
-def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, columns, column_bits, record_ints,
-          float_bits, table, used, statistics):
+def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apart, ties, columns, column_bits,
+          record_ints, float_bits, table, used, statistics):
     """Merge equivalent runs, each into the one that stands first. Gives the numbers of runs, nodes and free records.
 
     Parameters
     ----------
     runs : int64 (5 fields, runs)
     reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
+    absences : None if nothing is negated: then there are no gaps, and what compares them is not even compiled
     apart : gap_offsets by state and gaps (the negated components whose gap its edges cross, and `~place` of postponed
         ones whose gap its runs have crossed), reads_run uint8 by component (0 if rows alone decide, else what runs must
         agree in), whether runs must agree in their first event, whether to keep best histories, next_candidate and
@@ -145,10 +146,11 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, c
                                column_bits)
             hashed = (hashed ^ np.uint64(bits) ^ np.uint64(flag)) * np.uint64(0x9E3779B97F4A7C15)
             hashed ^= hashed >> np.uint64(29)
-        for k in range(gap_offsets[state], gap_offsets[state + 1]):
-            mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
-            hashed = (hashed ^ np.uint64(mark)) * np.uint64(0x9E3779B97F4A7C15)
-            hashed ^= hashed >> np.uint64(29)
+        if absences is not None:
+            for k in range(gap_offsets[state], gap_offsets[state + 1]):
+                mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
+                hashed = (hashed ^ np.uint64(mark)) * np.uint64(0x9E3779B97F4A7C15)
+                hashed ^= hashed >> np.uint64(29)
         if by_start:
             hashed = (hashed ^ np.uint64(runs[START, r])) * np.uint64(0x9E3779B97F4A7C15)
             hashed ^= hashed >> np.uint64(29)
@@ -161,11 +163,12 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties, c
                 equal = (ties[runs[LAST, other]] == ties[row]) == is_tied
             if equal and by_start:
                 equal = runs[START, other] == runs[START, r] and runs[LABEL, other] == runs[LABEL, r]
-            if equal:
-                for k in range(gap_offsets[state], gap_offsets[state + 1]):
-                    mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
-                    equal = equal and mark == _gap_mark(gaps[k], runs[LAST, other], row, runs[RECORD, other], apart,
-                                                        ties, record_ints)
+            if absences is not None:  # noqa: SIM102  # a branch that is dropped whole
+                if equal:
+                    for k in range(gap_offsets[state], gap_offsets[state + 1]):
+                        mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
+                        equal = equal and mark == _gap_mark(gaps[k], runs[LAST, other], row, runs[RECORD, other], apart,
+                                                            ties, record_ints)
             if equal and _are_equivalent(state, record, runs[RECORD, other], read_offsets, read, columns, column_bits,
                                          record_ints, float_bits):
                 same = other

@@ -309,8 +309,9 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
         side = other
         n_runs = n_new
         if merges and n_changed > 0 and n_runs > 1:
-            n_runs, n_nodes, n_free = merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, apart, ties,
-                                            columns, column_bits, record_ints, float_bits, table, used, statistics)
+            n_runs, n_nodes, n_free = merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, absences,
+                                            apart, ties, columns, column_bits, record_ints, float_bits, table, used,
+                                            statistics)
         statistics[NODES] = max(statistics[NODES], n_nodes)
         statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
         row += 1
