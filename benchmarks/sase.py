@@ -33,6 +33,7 @@ from benchmarks.events.contamination import (
     measure_on_spark,
 )
 from benchmarks.events.equalities import QUERIES, Equalities, equality_lines, measure_equalities
+from benchmarks.events.lookup import LOOKUPS, Lookup, lookup_lines, measure_lookup
 from benchmarks.events.measuring import Bench
 from benchmarks.events.throughput import GOALS, Throughput, measure_throughput
 from benchmarks.machine import describe_machine
@@ -64,6 +65,7 @@ class Report:
     throughput: list[Throughput] = field(default_factory=list)
     contamination: Contamination | None = None
     equalities: list[Equalities] = field(default_factory=list)
+    lookups: list[Lookup] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     def add(self, title: str, lines: tables.Lines) -> None:
@@ -150,6 +152,9 @@ def measure(options: argparse.Namespace, report: Report) -> None:
         report.equalities = [measure_equalities(name, n_events, min(options.repeat, 3)) for name in QUERIES]
         report.problems += [problem for one in report.equalities for problem in one.problems]
         report.add("Equalities between variables and the equivalence test", equality_lines(report.equalities))
+        report.lookups = [measure_lookup(name, n_events, min(options.repeat, 3)) for name in LOOKUPS]
+        report.problems += [problem for one in report.lookups for problem in one.problems]
+        report.add("Equalities that make no partition", lookup_lines(report.lookups))
 
 
 def measure_figures(windows: list[int], report: Report) -> None:
@@ -187,6 +192,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "throughput": [asdict(one) for one in report.throughput],
         "contamination": None if report.contamination is None else asdict(report.contamination),
         "equalities": [asdict(one) for one in report.equalities],
+        "lookups": [asdict(one) for one in report.lookups],
         "problems": report.problems,
     }
 

@@ -150,6 +150,11 @@ _EVENTS = {
     "{ [few] AND y[i].volume > y[i-1].volume } WITHIN 6 seconds RETURN EVENTS",
     "events, negation": "TIME ts TYPE word PATTERN SEQ(~(a p), b x, ~(c q), d y, ~(a r)) "
     "WHERE skip_till_any_match(x, y) { [few] AND q.volume > x.volume } WITHIN 5 RETURN x.price AS p",
+    "events, looked up": "TIME ts TYPE word PATTERN SEQ(a x, b y, c z) WHERE skip_till_next_match(x, y, z) "
+    "{ [few] AND x.volume = z.volume AND y.price <= x.price } WITHIN 50 RETURN x.ts AS a",
+    "events, looked up, negation": "TIME ts TYPE word PATTERN SEQ(a x, ~(b y), c z) "
+    "WHERE skip_till_any_match(x, y, z) { [few] AND x.volume = z.volume AND y.price > x.price } WITHIN 50 "
+    "RETURN x.ts AS a",
     "events, contiguous": "TIME small TIE BREAK ts TIES STRICT PATTERN SEQ(e x, e+ y[]) "
     "WHERE partition_contiguity(x, y[]) { [few] AND y[i].price > y[i-1].price } OUTPUT NON-OVERLAPPING RETURN EVENTS",
     "events, strict, window of events": "TIME price TIE BREAK ts PATTERN SEQ(e x, e{1,3} y[]) "
@@ -196,7 +201,8 @@ def compiled_kernels() -> list[Any]:
 
     return [
         found for found in gc.get_objects()
-        if isinstance(found, Dispatcher) and found.signatures
+        # By its own type: `isinstance` asks a proxy for the object behind it, which may be gone.
+        if issubclass(type(found), Dispatcher) and found.signatures
         and found.py_func.__module__.startswith("sparkrex.kernels")
     ]
 

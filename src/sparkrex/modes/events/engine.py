@@ -103,10 +103,11 @@ def explain_events(
     if analyze:
         _, stream = _run(query, table, evaluator, settings, watch)
         counted = stream.counted()
-    lines = NfabMatcher(query, evaluator, settings).describe()
     found = equality_keys(query, table.slice(0, 0), evaluator).found
+    matcher = NfabMatcher(query, evaluator, settings)
+    matcher.looks_up = matcher.looks_up and not found.keys
     return EventsExplained(
-        query, settings.event_algorithm, tuple(lines), counted, watch.laps, found.used, found.refusals
+        query, settings.event_algorithm, tuple(matcher.describe()), counted, watch.laps, found.used, found.refusals
     )
 
 
@@ -226,6 +227,7 @@ def _arranged(
     equal = equality_keys(query, table, evaluator).values if table.num_rows else ()
     if not equal:
         return table, arrange_events(query, table, settings)
+    stream.matcher.looks_up = False
     whole = arrange_events(query, table, settings)
     if not query.equal_by:  # in a worker, which tied events of other keys are there is chance
         stream.check_order(table, whole)

@@ -11,8 +11,9 @@ CONTIGUITY, NEXT, ANY = range(3)
     STOPPED,
 ) = range(9)
 
-# Fields of a run; LABEL is the variable of its first event.
-STATE, NODE, START, LAST, RECORD, LABEL = range(6)
+# Fields of a run; LABEL is the variable of its first event. AWAITS is there only where runs are looked up by it
+# (`lookup`).
+STATE, NODE, START, LAST, RECORD, LABEL, AWAITS = range(7)
 N_FIELDS = 6
 
 # What becomes of matches that a negated component may forbid.

@@ -27,7 +27,8 @@ import numpy as np
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.modes.events.kernels.absence import gap_of, row_behind
-from sparkrex.modes.events.kernels.codes import LABEL, LAST, MERGES, N_FIELDS, NODE, RECORD, START, STATE
+from sparkrex.modes.events.kernels.codes import AWAITS, LABEL, LAST, MERGES, N_FIELDS, NODE, RECORD, START, STATE
+from sparkrex.modes.events.kernels.lookup import UNKNOWN, bit_of
 from sparkrex.modes.events.kernels.matches import UNION
 
 # What two runs must agree in: a number of the record, a double of it, whether a count is zero, a column at a row.
@@ -114,13 +115,13 @@ def is_better(one, other, nodes):
 
 
 @inlined
-def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apart, ties, columns, column_bits,
-          record_ints, float_bits, table, used, statistics):
+def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apart, lookup, changed, bound, ties,
+          columns, column_bits, record_ints, float_bits, table, used, statistics):
     """Merge equivalent runs, each into the one that stands first. Gives the numbers of runs, nodes and free records.
 
     Parameters
     ----------
-    runs : int64 (5 fields, runs)
+    runs : int64 (fields, runs)
     reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
     absences : None if nothing is negated: then there are no gaps, and what compares them is not even compiled
     apart : gap_offsets by state and gaps (the negated components whose gap its edges cross, and `~place` of postponed
@@ -128,6 +129,10 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apar
         agree in), whether runs must agree in their first event, whether to keep best histories, next_candidate and
         postponed (see `nfab_absence.is_there`), previous_candidate int64 (postponed components, rows: the last one up
         to a row)
+    lookup : None unless runs are looked up by what they await. Then those that agree in all that they read await the
+        same; while nothing but an event changes what runs must agree in, only runs that await what a run awaits which
+        has just selected one need be compared: those of a bit in `changed` (`lookup.bit_of`). And runs that began
+        before `bound`, outside the window, may still be there
     table : int64, a power of two of entries, at least twice the runs: all -1, and left so
     used : room for as many numbers as there are runs
     """
@@ -136,8 +141,21 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apar
     gap_offsets, gaps, by_start, keeps_best = apart[0], apart[1], apart[3], apart[4]
     mask = table.shape[0] - 1
     n_left = np.int64(0)
+    if ties.shape[0] > 0:
+        changed = ~np.uint64(0)
+    if absences is not None:
+        changed = ~np.uint64(0)
     for r in range(n_runs):
         state, record = runs[STATE, r], runs[RECORD, r]
+        if lookup is not None:
+            awaits = runs[AWAITS, r]
+            if (awaits != UNKNOWN and changed & bit_of(state, awaits) == 0) or runs[START, r] < bound:
+                if n_left < r:
+                    for f in range(N_FIELDS + 1):
+                        runs[f, n_left] = runs[f, r]
+                used[n_left] = 0  # an entry of the table that is emptied for nothing
+                n_left += 1
+                continue
         # A tied event is not later than the last one: runs differ while the time has not moved on.
         is_tied = ties.shape[0] > 0 and ties[runs[LAST, r]] == ties[row]
         hashed = np.uint64(state * 2 + is_tied)
@@ -177,6 +195,8 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apar
         if same < 0:
             for f in range(N_FIELDS):
                 runs[f, n_left] = runs[f, r]
+            if lookup is not None:
+                runs[AWAITS, n_left] = runs[AWAITS, r]
             table[place] = n_left
             used[n_left] = place
             n_left += 1

@@ -20,6 +20,7 @@ from sparkrex.kernels.machine import holds
 from sparkrex.modes.events.kernels.absence import end_verdict, gaps_verdict, holds_for, status_of
 from sparkrex.modes.events.kernels.codes import (
     ANY,
+    AWAITS,
     CONTIGUITY,
     DIVISION_BY_ZERO,
     DONE,
@@ -44,6 +45,7 @@ from sparkrex.modes.events.kernels.codes import (
     STOPPED,
     UNDECIDED,
 )
+from sparkrex.modes.events.kernels.lookup import awaited_key, bit_of, look_up, put_back
 from sparkrex.modes.events.kernels.matches import UNION, select
 from sparkrex.modes.events.kernels.merge import is_better, merge
 
@@ -95,8 +97,8 @@ def compact(moved, run_node, n_runs, end_node, n_ends, nodes, n_nodes, bound):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton, events, options, most_edges, absences,
-            reads, apart, path, tests, machine, columns, column_bits, record_ints, record_floats, float_bits, no_labels,
-            budget, statistics):
+            reads, apart, lookup, path, tests, machine, columns, column_bits, record_ints, record_floats, float_bits,
+            no_labels, budget, statistics):
     """Feed events on from row `at[ROW]`: DONE, NEEDS_ROOM before a row, or an error.
 
     Parameters
@@ -104,7 +106,7 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
     at : int64, see above: all are read and written; WHERE tells the row of an error, and no run starts at a time tied
         with row BLOCKED, -1: none is
     offsets : cut the rows into partitions; `closes` : whether the last one ends with its last row
-    runs : int64 (2, fields, runs): those of side `at[SIDE]` wait, the other side is written
+    runs : int64 (2 sides, fields, runs): those of side `at[SIDE]` wait, the other side is written
     nodes : see `nfab_matches.write`
     ends : end_node, end_row, end_first (the first row that the window allows), end_is_open (whether a negation behind
         them leaves them undecided), one for each end of matches
@@ -118,6 +120,8 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
     absences : see `nfab_absence.is_there`; None if nothing is negated and no condition to end reads the match, and then
         all that is for those is not even compiled
     reads, apart, table, used : see `nfab_merge.merge`
+    lookup : see `lookup.look_up`; None if all runs are tested at every row. Runs have three sides and one field
+        more where they are looked up
     path, tests, machine, columns : see kernels.path, nfab_absence.holds_for, kernels.machine
     record_ints, record_floats : by run; record 0 is that of a run without events
     budget : see `nfab_codes`
@@ -171,18 +175,29 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
         n_changed = 0
         n_ends_before = n_ends
         other = 1 - side
+        n_asked, n_over, changed = n_runs, np.int64(0), np.uint64(0)
+        if lookup is not None:
+            hits = lookup[6]
+            other = (side + 1) % 3
+            n_asked, n_over = look_up(runs[side], n_runs, row, bound, lookup, edge_offsets, edge_condition, tests,
+                                      columns, column_bits)
         starts = can_start[row] != 0 and (blocked < 0 or not has_ties or ties[row] != ties[blocked])
         # The last round is that of a run which has selected nothing: where the row may start one.
-        for r in range(n_runs + 1):
-            if r == n_runs:
+        for r in range(n_asked + 1):
+            if lookup is not None:
+                hits[1, r] = n_new
+            if r == n_asked:
                 if not starts:
                     break
                 state, node, start, record = np.int64(0), np.int64(-1), row, np.int64(0)
                 last, first_label = np.int64(-1), np.int64(-1)
             else:
-                state, node, start = runs[side, STATE, r], runs[side, NODE, r], runs[side, START, r]
-                record = runs[side, RECORD, r]
-                last, first_label = runs[side, LAST, r], runs[side, LABEL, r]
+                number = np.int64(r)
+                if lookup is not None:
+                    number = hits[0, r]
+                state, node, start = runs[side, STATE, number], runs[side, NODE, number], runs[side, START, number]
+                record = runs[side, RECORD, number]
+                last, first_label = runs[side, LAST, number], runs[side, LABEL, number]
                 is_over = start < bound
                 if not is_over:
                     statistics[RUN_STEPS] += 1
@@ -190,7 +205,9 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
                         is_over = strategy == CONTIGUITY
                         if not is_over:
                             for f in range(N_FIELDS):
-                                runs[other, f, n_new] = runs[side, f, r]
+                                runs[other, f, n_new] = runs[side, f, number]
+                            if lookup is not None:
+                                runs[other, AWAITS, n_new] = runs[side, AWAITS, number]
                             n_new += 1
                             continue
                 if is_over:
@@ -289,6 +306,10 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
                     runs[other, STATE, n_new], runs[other, NODE, n_new] = target, n_nodes - 1
                     runs[other, START, n_new], runs[other, LAST, n_new] = start, row
                     runs[other, RECORD, n_new], runs[other, LABEL, n_new] = child, label
+                    if lookup is not None:
+                        awaits = awaited_key(target, child, lookup, columns, column_bits, record_ints)
+                        runs[other, AWAITS, n_new] = awaits
+                        changed |= bit_of(target, awaits)
                     n_new += 1
                     n_changed += 1
                 elif has_record:
@@ -301,17 +322,22 @@ def advance(at, offsets, closes, runs, nodes, ends, free, table, used, automaton
                 stays = not (takes if state_has_take[state] != 0 else selects)
             if stays:
                 for f in range(N_FIELDS):
-                    runs[other, f, n_new] = runs[side, f, r]
+                    runs[other, f, n_new] = runs[side, f, number]
+                if lookup is not None:
+                    runs[other, AWAITS, n_new] = awaited_key(state, record, lookup, columns, column_bits, record_ints)
                 n_new += 1
             elif has_record:
                 free[n_free] = record
                 n_free += 1
-        side = other
-        n_runs = n_new
+        if lookup is not None:
+            side, n_runs, n_free = put_back(runs, side, n_runs, n_asked, n_new, n_over, bound, hits, free, n_free,
+                                            has_record)
+        else:
+            side, n_runs = other, n_new
         if merges and n_changed > 0 and n_runs > 1:
             n_runs, n_nodes, n_free = merge(runs[side], n_runs, row, nodes, n_nodes, free, n_free, reads, absences,
-                                            apart, ties, columns, column_bits, record_ints, float_bits, table, used,
-                                            statistics)
+                                            apart, lookup, changed, bound, ties, columns, column_bits, record_ints,
+                                            float_bits, table, used, statistics)
         statistics[NODES] = max(statistics[NODES], n_nodes)
         statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
         row += 1

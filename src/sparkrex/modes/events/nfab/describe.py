@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sparkrex.modes.events import pattern as ep
 from sparkrex.modes.events.display import event_text
 from sparkrex.modes.events.nfab.conditions import ALWAYS, NEVER
+from sparkrex.modes.events.nfab.lookup import equality_of
 from sparkrex.modes.events.plan import Strategy
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ def state_name(automaton: Automaton, state: int) -> str:
     return f"{position.variable}[{'1' if state == same[0] else 'i'}]"
 
 
-def automaton_lines(query: EventQuery, automaton: Automaton, conditions: Conditions) -> list[str]:
-    """A line for every state and one for each of its edges."""
+def automaton_lines(
+    query: EventQuery, automaton: Automaton, conditions: Conditions, *, looks_up: bool
+) -> list[str]:
+    """A line for every state and one for each of its edges; with `looks_up`, by which equality runs are looked up."""
     lines: list[str] = []
     for state, edges in enumerate(automaton.edges):
         lines.append(f"state {state}: " + (f"{state_name(automaton, state)} selected" if state else "start"))
@@ -35,6 +38,10 @@ def automaton_lines(query: EventQuery, automaton: Automaton, conditions: Conditi
             text = _formula(conditions, number, automaton, edge.target)
             tests.append((edge.is_take, text))
             lines.append(f"  {'take' if edge.is_take else 'begin'} {name} (state {edge.target}) if {text}")
+            equality = equality_of(conditions.distinct[number]) if looks_up and state and number != ALWAYS else None
+            if equality is not None:
+                arrays = _arrays(automaton)
+                lines[-1] += f"; runs looked up by {event_text(equality, arrays, automaton.variable(edge.target))}"
         if state and edges:
             lines.append(f"  ignore if {_ignore(query.strategy, tests)}")
         if conditions.accepts[state] != NEVER:
@@ -60,5 +67,9 @@ def _ignore(strategy: Strategy, tests: list[tuple[bool, str]]) -> str:
 def _formula(conditions: Conditions, number: int, automaton: Automaton, target: int | None) -> str:
     if number == ALWAYS:
         return "TRUE"
-    arrays = frozenset(position.variable for position in automaton.positions if position.kleene >= 0)
-    return event_text(conditions.distinct[number], arrays, None if target is None else automaton.variable(target))
+    own = None if target is None else automaton.variable(target)
+    return event_text(conditions.distinct[number], _arrays(automaton), own)
+
+
+def _arrays(automaton: Automaton) -> frozenset[str]:
+    return frozenset(position.variable for position in automaton.positions if position.kleene >= 0)

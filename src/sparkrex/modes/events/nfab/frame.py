@@ -17,6 +17,7 @@ from sparkrex.modes.events import pattern as ep
 from sparkrex.modes.events.kernels.merge import BY_CANDIDATES, BY_ROWS
 from sparkrex.modes.events.kernels.windows import next_set
 from sparkrex.modes.events.nfab.equivalence import merge_reads
+from sparkrex.modes.events.nfab.lookup import lookup_tables
 from sparkrex.modes.events.nfab.windows import Times
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class FeedArrays:
 
     def __init__(
         self, query: EventQuery, automaton: Automaton, conditions: Conditions, plan: AbsencePlan, frame: Columns,
-        evaluator: Evaluator, settings: Settings,
+        evaluator: Evaluator, settings: Settings, *, looks_up: bool = False,
     ) -> None:
         threads = settings.thread_count()
         variables = ep.positive_variables(query.pattern)
@@ -67,6 +68,7 @@ class FeedArrays:
         self.tests = (bitmap_of, bitmaps, begin, end)
         code_ranges = list(zip(begin.tolist(), end.tolist(), strict=True))
         self.reads = merge_reads(automaton, conditions, plan, self.context.bytecode, code_ranges)
+        self.lookup = lookup_tables(conditions, self.context.bytecode, code_ranges) if looks_up else None
         records = self.context.bytecode.records
         # The rows around a gap: no event in front of it can follow, and the first behind it stays the first.
         self._postponed = np.array([

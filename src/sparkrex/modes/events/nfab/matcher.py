@@ -27,6 +27,7 @@ from sparkrex.modes.events.nfab.contract import EventBuffer, EventMatches
 from sparkrex.modes.events.nfab.describe import automaton_lines, state_name
 from sparkrex.modes.events.nfab.frame import FeedArrays, frame_of
 from sparkrex.modes.events.nfab.interrupt import run_until_interrupted
+from sparkrex.modes.events.nfab.lookup import STRATEGIES
 from sparkrex.modes.events.nfab.overlap import by_last_event, first_occurrences, first_of_overlapping
 from sparkrex.modes.events.nfab.reduce import reduce_states
 from sparkrex.modes.events.nfab.search import Options, Search, Share
@@ -64,7 +65,8 @@ class _Found:
 
 
 class NfabMatcher:
-    """Immutable but for `statistics`, which are of the last feed (see `kernels.codes`).
+    """Immutable but for `statistics`, which are of the last feed (see `kernels.codes`), and `looks_up`, which says
+    before the first feed whether runs are looked up by what they await (see `nfab.lookup`).
 
     `constructs` false only runs the automaton, for measurements.
     """
@@ -88,6 +90,10 @@ class NfabMatcher:
         self._reaches_back = any(all(map(ep.allows_empty, before)) for before, _ in around)
         self._may_be_undecided = any(all(map(ep.allows_empty, behind)) for _, behind in around)
         self._prunes = query.is_non_overlapping and not self._may_be_undecided
+        # Where equalities partition the stream, all runs of a partition await the same.
+        self.looks_up = (
+            query.strategy in STRATEGIES and not query.equal_by and settings.event_algorithm != "backtrack"
+        )
 
     def open(self) -> NfabState:
         """The state before the first feed."""
@@ -103,7 +109,7 @@ class NfabMatcher:
 
     def describe(self) -> list[str]:
         """The automaton with the formula of every edge."""
-        return automaton_lines(self.query, *self._written)
+        return automaton_lines(self.query, *self._written, looks_up=self.looks_up)
 
     def feed(self, state: NfabState, columns: Columns, *, opens: bool, closes: bool) -> EventMatches:
         """The matches that this feed decides. See the contract of matchers; changes `state`."""
@@ -112,9 +118,7 @@ class NfabMatcher:
         frame = frame_of(state, columns)
         if self.settings.event_algorithm == "backtrack" and not closes:
             return self._wait(state, frame)
-        arrays = FeedArrays(
-            self.query, self.automaton, self.conditions, self.absences, frame, self.evaluator, self.settings
-        )
+        arrays = self._arrays(frame)
         pieces = partition_ranges(frame, self.settings.thread_count(), LEAST_ROWS) or [(0, 0)]
         is_backtrack = self.settings.event_algorithm == "backtrack"
         taken = np.zeros(len(pieces), np.int64)  # what they may take, they may take together
@@ -155,9 +159,7 @@ class NfabMatcher:
 
     def feed_compressed(self, columns: Columns) -> EventBuffer:
         """All matches of whole partitions in compressed form. Negation and overlaps need matches, not the buffer."""
-        arrays = FeedArrays(
-            self.query, self.automaton, self.conditions, self.absences, columns, self.evaluator, self.settings
-        )
+        arrays = self._arrays(columns)
 
         def task(begin: int, end: int, budget: NDArray[np.int64]) -> Search:
             share = Share(np.zeros(1, np.int64), 0, self.settings.event_memory)
@@ -166,6 +168,12 @@ class NfabMatcher:
         (search,) = run_until_interrupted(task, [(0, len(columns.offsets) - 1)], self._budget)
         self.statistics = search.statistics
         return EventBuffer(*search.nodes, *search.ends)
+
+    def _arrays(self, frame: Columns) -> FeedArrays:
+        return FeedArrays(
+            self.query, self.automaton, self.conditions, self.absences, frame, self.evaluator, self.settings,
+            looks_up=self.looks_up,
+        )
 
     # -- searching -----------------------------------------------------------------------------------------------
 

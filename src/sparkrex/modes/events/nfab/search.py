@@ -9,6 +9,7 @@ import numpy as np
 
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.kernels import nfab as kernel
+from sparkrex.modes.events.kernels.lookup import UNKNOWN
 from sparkrex.modes.events.nfab.writing import Writer, longer, repeated
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from sparkrex.modes.events.nfab.frame import FeedArrays
     from sparkrex.modes.events.nfab.state import Ends, Nodes, Runs
 
-# What one of each takes: a run on both sides and its place in `used`; a node, an end, an end that is undecided.
-_RUN_BYTES, _NODE_BYTES, _END_BYTES, _UNDECIDED_BYTES = 16 * codes.N_FIELDS + 8, 34, 25, 24
+# What one of each takes: a node, an end, an end that is undecided.
+_NODE_BYTES, _END_BYTES, _UNDECIDED_BYTES = 34, 25, 24
 _MOST_ENDS = 1 << 16
 _MANY_NODES = 1 << 16
 
@@ -70,16 +71,19 @@ class Search:
             automaton, arrays.events,
             (np.int64(options.strategy), options.merges, options.only_first and options.constructs,
              options.keeps_buffer),
-            np.int64(self._most_edges), self._absences, arrays.reads, arrays.apart, path, arrays.tests, machine,
-            columns, columns[3].view(np.int64),
+            np.int64(self._most_edges), self._absences, arrays.reads, arrays.apart,
         )
+        self._conditions = (path, arrays.tests, machine, columns, columns[3].view(np.int64))
         self._budget = budget
         self._at = np.zeros(10, np.int64)
         self._at[kernel.ROW] = offsets[0]
         self._at[kernel.N_RECORDS] = 1
         self._at[kernel.BLOCKED] = -1
-        self._runs = np.zeros((2, codes.N_FIELDS, 64), np.int64)
-        self._used = np.empty(64, np.int64)
+        self._lookup = arrays.lookup
+        self._n_sides, self._n_fields = (2, codes.N_FIELDS) if self._lookup is None else (3, codes.N_FIELDS + 1)
+        # On all sides, its place in `used`, and in `hits` where runs are looked up.
+        self._run_bytes = 8 * (self._n_sides * self._n_fields + (1 if self._lookup is None else 3))
+        self._set_runs(np.zeros((self._n_sides, self._n_fields, 64), np.int64))
         self._table = np.full(256, -1, np.int64)
         self._set_records(repeated(arrays.initial[0], 64), repeated(arrays.initial[1], 64))
         # Without records every run that ends still writes a place; it is never read.
@@ -105,8 +109,9 @@ class Search:
         n_runs, n_nodes, at = len(labels), len(nodes[0]), self._at
         at[kernel.ROW], at[kernel.BLOCKED], at[kernel.N_RUNS], at[kernel.N_NODES] = row, blocked, n_runs, n_nodes
         n_room = max(64, 2 * n_runs)
-        self._runs = np.zeros((2, codes.N_FIELDS, n_room), np.int64)
-        self._used = np.empty(n_room, np.int64)
+        self._set_runs(np.zeros((self._n_sides, self._n_fields, n_room), np.int64))
+        if self._lookup is not None:
+            self._runs[0, codes.AWAITS, :n_runs] = UNKNOWN  # until they are tested
         fields = (codes.STATE, codes.NODE, codes.START, codes.LAST, codes.LABEL)
         for number, values in zip(fields, (*runs, labels), strict=True):
             self._runs[0, number, :n_runs] = values
@@ -126,7 +131,8 @@ class Search:
         while len(self._offsets) > 1:
             status = kernel.advance(
                 self._at, self._offsets, self._closes, self._runs, self._nodes, self._ends, self._free, self._table,
-                self._used, *self._what, *self._records, np.empty(0, np.int16), self._budget, self.statistics,
+                self._used, *self._what, self._room_of_lookup, *self._conditions, *self._records,
+                np.empty(0, np.int16), self._budget, self.statistics,
             )
             if status not in (codes.DONE, codes.NEEDS_ROOM):
                 where = int(self._at[kernel.WHERE])
@@ -231,10 +237,11 @@ class Search:
         n_table, n_records, n_nodes, n_ends = self._needed(most_new)
         n_room = self._runs.shape[2]
         if most_new > n_room:
-            wider = np.empty((2, codes.N_FIELDS, _room(n_room, most_new, spare, _RUN_BYTES)), np.int64)
-            # The other side is written anew at every row.
+            n_room = _room(n_room, most_new, spare, self._run_bytes)
+            wider = np.empty((self._n_sides, self._n_fields, n_room), np.int64)
+            # The other sides are written anew at every row.
             wider[side, :, :n_runs] = self._runs[side, :, :n_runs]
-            self._runs, self._used = wider, np.empty(wider.shape[2], np.int64)
+            self._set_runs(wider)
         if n_table > len(self._table):
             self._table = np.full(n_table, -1, np.int64)
         if n_records > len(self._records[0]):
@@ -273,7 +280,7 @@ class Search:
     def _spare(self, most_new: int) -> tuple[int, bool]:
         """What is left of the memory with room for a row (negative: not enough), and whether runs take most of it."""
         n_table, n_records, n_nodes, n_ends = self._needed(most_new)
-        run_bytes = max(self._runs.shape[2], most_new) * _RUN_BYTES + 8 * n_table + n_records * self._record_bytes
+        run_bytes = max(self._runs.shape[2], most_new) * self._run_bytes + 8 * n_table + n_records * self._record_bytes
         node_bytes = n_nodes * _NODE_BYTES
         self._working_bytes = run_bytes + node_bytes + n_ends * _END_BYTES + len(self._undecided[0]) * _UNDECIDED_BYTES
         return self._share.left(self._working_bytes + self.writer.n_bytes), run_bytes > node_bytes
@@ -289,6 +296,15 @@ class Search:
             np.full(n_nodes, -1, np.int64), self._runs[at[kernel.SIDE], codes.NODE], n_runs, self._undecided[0],
             len(self._undecided[0]), self._nodes, n_nodes, self._window_first[row],
         )
+
+    def _set_runs(self, runs: NDArray[np.int64]) -> None:
+        n_room = runs.shape[2]
+        self._runs, self._used = runs, np.empty(n_room, np.int64)
+        self._room_of_lookup: tuple[NDArray[np.int64], ...] | None = None
+        if self._lookup is not None:
+            n_states = len(self._lookup[0])
+            by_state = (np.zeros(n_states, np.int64), np.zeros(n_states, np.int64))
+            self._room_of_lookup = (*self._lookup, *by_state, np.empty((2, n_room + 1), np.int64))
 
     def _set_records(self, ints: NDArray[np.int64], floats: NDArray[np.float64]) -> None:
         self._records = (ints, floats, floats.view(np.int64))
