@@ -30,9 +30,9 @@ from sparkrex.modes.events.nfab.interrupt import run_until_interrupted
 from sparkrex.modes.events.nfab.lookup import STRATEGIES
 from sparkrex.modes.events.nfab.overlap import by_last_event, first_occurrences, first_of_overlapping
 from sparkrex.modes.events.nfab.reduce import reduce_states
-from sparkrex.modes.events.nfab.search import Options, Search, Share
+from sparkrex.modes.events.nfab.search import Options, Search, Share, room_to_move
 from sparkrex.modes.events.nfab.state import NfabState, loaded, no_ends, no_nodes, no_runs, saved
-from sparkrex.modes.events.nfab.writing import Writer, matches_of, repeated, room_for_matches
+from sparkrex.modes.events.nfab.writing import Writer, matches_of, repeated, resized, room_for_matches
 from sparkrex.modes.events.plan import EventQuery, Strategy
 from sparkrex.scalar.expression import ColumnAt, references
 
@@ -66,7 +66,7 @@ class _Found:
 
 class NfabMatcher:
     """Immutable but for `statistics`, which are of the last feed (see `kernels.codes`), and `looks_up`, which says
-    before the first feed whether runs are looked up by what they await (see `nfab.lookup`).
+    before the first feed whether runs are looked up by what they await (see `physical.nfab.lookup`).
 
     `constructs` false only runs the automaton, for measurements.
     """
@@ -137,6 +137,7 @@ class NfabMatcher:
             np.concatenate([part.is_open for part, _ in results]),
             results[-1][0].runs, results[-1][0].nodes, results[-1][0].ends, results[-1][0].blocked,
         )
+        del results  # the buffer is large
         if len(earlier):
             found.matches = EventMatches.joined([earlier, found.matches])
             found.is_open = np.concatenate((np.zeros(len(earlier), np.bool_), found.is_open))
@@ -201,7 +202,8 @@ class NfabMatcher:
         )
         if begin == 0 and state.held is not None:
             labels, records = self._revived(state, arrays, frame)
-            search.go_on(state.n_seen, state.blocked, state.runs, labels, records, state.nodes, state.ends)
+            nodes, state.nodes = state.nodes, no_nodes()
+            search.go_on(state.n_seen, state.blocked, state.runs, labels, records, nodes, state.ends)
         status, where = search.run()
         self._check(status, where, frame, search.failed_row)
         return search
@@ -338,13 +340,12 @@ class NfabMatcher:
         is_alive = runs[2] >= bound
         state_of, node, start, last = (array[is_alive].copy() for array in runs)
         end_node, end_first, end_last = (array.copy() for array in found.ends)
-        # In place, and then a copy of what is left, so that the room which the search had is given back.
+        # In place, and then cut to what is left, so that the room which the search had is given back.
         n_nodes = kernel.compact(
-            np.full(len(found.nodes[0]), -1, np.int64), node, len(node), end_node, len(end_node), found.nodes,
+            room_to_move(len(found.nodes[0])), node, len(node), end_node, len(end_node), found.nodes,
             len(found.nodes[0]), np.int64(bound),
         )
-        nodes: list[NDArray[Any]] = [array[:n_nodes].copy() for array in found.nodes]
-        found.nodes = no_nodes()
+        nodes, found.nodes = [resized(array, n_nodes) for array in found.nodes], no_nodes()
         lowest = min([n_rows, *(int(rows.min()) for rows in (nodes[0], undecided.rows) if len(rows))])
         needed = [lowest, bound if self._reaches_back else lowest]
         if found.blocked >= 0 and (lowest <= found.blocked or _is_tied(arrays, found.blocked, n_rows - 1)):
@@ -356,7 +357,9 @@ class NfabMatcher:
         state.held = frame.ordered.slice(keep)
         state.n_seen = n_rows - keep
         state.runs = (state_of, node, start - keep, last - keep)
-        state.nodes = (nodes[0] - keep, nodes[1], nodes[2], nodes[3], nodes[4] - keep)
+        nodes[0] -= keep
+        nodes[4] -= keep
+        state.nodes = (nodes[0], nodes[1], nodes[2], nodes[3], nodes[4])
         state.ends = (end_node, end_first - keep, end_last - keep)
         state.undecided = undecided.moved(-keep)
         state.blocked = found.blocked - keep if found.blocked >= 0 else -1

@@ -10,7 +10,7 @@ import numpy as np
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.kernels import nfab as kernel
 from sparkrex.modes.events.kernels.lookup import UNKNOWN
-from sparkrex.modes.events.nfab.writing import Writer, longer, repeated
+from sparkrex.modes.events.nfab.writing import Writer, longer, repeated, resized
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,7 +105,10 @@ class Search:
         self, row: int, blocked: int, runs: Runs, labels: NDArray[np.int64],
         records: tuple[NDArray[np.int64], NDArray[np.float64]], nodes: Nodes, undecided: Ends,
     ) -> None:
-        """Begin in the middle of the first partition: with runs, their records behind that of no events, the buffer."""
+        """Begin in the middle of the first partition: with runs, their records behind that of no events, the buffer.
+
+        The buffer is the search's own from now on.
+        """
         n_runs, n_nodes, at = len(labels), len(nodes[0]), self._at
         at[kernel.ROW], at[kernel.BLOCKED], at[kernel.N_RUNS], at[kernel.N_NODES] = row, blocked, n_runs, n_nodes
         n_room = max(64, 2 * n_runs)
@@ -120,8 +123,8 @@ class Search:
             at[kernel.N_RECORDS] = n_runs + 1
         self._set_records(*(longer(values, n_room) for values in records))
         self._free = np.empty(n_room + 1, np.int64)
-        row_of, label, before, other, youngest = (longer(array, max(1024, n_nodes)) for array in nodes)
-        self._nodes = (row_of, label, before, other, youngest)
+        self._nodes = nodes
+        self._resize_nodes(max(1024, n_nodes))
         self._n_kept_nodes = n_nodes
         self._undecided = undecided
 
@@ -162,10 +165,9 @@ class Search:
 
     @property
     def nodes(self) -> Nodes:
-        """The buffer."""
-        n_nodes = self._at[kernel.N_NODES]
-        row, label, before, other, youngest = self._nodes
-        return row[:n_nodes], label[:n_nodes], before[:n_nodes], other[:n_nodes], youngest[:n_nodes]
+        """The buffer, without the room for more."""
+        self._resize_nodes(int(self._at[kernel.N_NODES]))
+        return self._nodes
 
     @property
     def undecided(self) -> Ends:
@@ -250,20 +252,14 @@ class Search:
             self._free = longer(self._free, n_room + 1)
         if n_nodes > len(self._nodes[0]):
             n_room = _room(len(self._nodes[0]), n_nodes, spare, _NODE_BYTES)
-            row, label, before, other, youngest = self._nodes
-            del self._nodes  # one after the other: then only one of them is there twice
-            row = longer(row, n_room)
-            label = longer(label, n_room)
-            before = longer(before, n_room)
-            other = longer(other, n_room)
-            self._nodes = (row, label, before, other, longer(youngest, n_room))
+            self._resize_nodes(n_room)
         # The fewer ends have room, the more often matches are written out in between.
         n_room = _room(len(self._ends[0]), n_ends, spare, _END_BYTES)
         if not self._options.keeps_buffer:
             n_room = max(n_ends, min(n_room, _MOST_ENDS))
         if n_room > len(self._ends[0]):
-            # Where no end is judged, none is written to be open.
-            self._ends = (*(longer(array, n_room) for array in self._ends[:3]), np.zeros(n_room, np.uint8))
+            self._ends = tuple(resized(array, n_room) for array in self._ends)
+            self._ends[3][:] = 0  # where no end is judged, none is written to be open
         self._share.take(self._working_bytes + self.writer.n_bytes)
         return codes.DONE, 0
 
@@ -293,9 +289,13 @@ class Search:
         n_nodes, n_runs = int(at[kernel.N_NODES]), int(at[kernel.N_RUNS])
         row = max(int(self._offsets[at[kernel.PARTITION]]), int(at[kernel.ROW]) - 1)
         at[kernel.N_NODES] = self._n_kept_nodes = kernel.compact(
-            np.full(n_nodes, -1, np.int64), self._runs[at[kernel.SIDE], codes.NODE], n_runs, self._undecided[0],
+            room_to_move(n_nodes), self._runs[at[kernel.SIDE], codes.NODE], n_runs, self._undecided[0],
             len(self._undecided[0]), self._nodes, n_nodes, self._window_first[row],
         )
+
+    def _resize_nodes(self, n_room: int) -> None:
+        row, label, before, other, youngest = (resized(array, n_room) for array in self._nodes)
+        self._nodes = (row, label, before, other, youngest)
 
     def _set_runs(self, runs: NDArray[np.int64]) -> None:
         n_room = runs.shape[2]
@@ -310,6 +310,11 @@ class Search:
         self._records = (ints, floats, floats.view(np.int64))
         n_values = ints.shape[1] + floats.shape[1]
         self._record_bytes = 8 * (n_values + 1) if n_values else 0  # and a place among those that are free
+
+
+def room_to_move(n_nodes: int) -> NDArray[Any]:
+    """Where `kernels.nfab.compact` writes the new numbers of nodes: in half the room, but for a very large buffer."""
+    return np.full(n_nodes, -1, np.int32 if n_nodes < 1 << 31 else np.int64)
 
 
 def _room(length: int, needed: int, spare: int, size: int) -> int:

@@ -27,6 +27,17 @@ def longer(array: NDArray[Any], length: int) -> NDArray[Any]:
     return larger
 
 
+def resized(array: NDArray[Any], length: int) -> NDArray[Any]:
+    """The array, which nobody else may look at, with that length.
+
+    It grows or shrinks where it stands if the system can: copied, a long array is there twice meanwhile.
+    """
+    if not array.flags.owndata:
+        return longer(array, length) if length > len(array) else array[:length].copy()
+    array.resize(length, refcheck=False)
+    return array
+
+
 def repeated(record: NDArray[Number], n_times: int) -> NDArray[Number]:
     """So many records like this one."""
     return np.tile(record, (n_times, 1))
