@@ -14,8 +14,8 @@ _N_SHARES = 10
 _N_PER_SHARE = 30
 
 
-@pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without PARTITION BY")
-@pytest.mark.filterwarnings("ignore:an event query without an equivalence test")
+@pytest.mark.filterwarnings("ignore:.*go through one task")
+@pytest.mark.filterwarnings("ignore:no event has type")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "share", [0, *(pytest.param(share, marks=pytest.mark.slow) for share in range(1, _N_SHARES))]
@@ -26,4 +26,4 @@ def test_spark_answers_as_in_memory(mode: str, share: int, spark: SparkSession) 
         assert (difference := question.difference(spark)) is None, difference
         n_answers += len(question.answer(None)) > 1
     # Agreement about nothing would mean nothing.
-    assert n_answers > _N_PER_SHARE // 4
+    assert n_answers > _N_PER_SHARE // 8

@@ -13,6 +13,7 @@ Most of the time that Numba takes for a kernel of ours is not LLVM's but its own
 from __future__ import annotations
 
 import gc
+from inspect import signature
 from typing import Any
 
 from numba.core.targetconfig import ConfigStack
@@ -67,4 +68,6 @@ def _get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
     return quick_compilation.signature(self, context, args, kws)
 
 
-BaseFunction.get_call_type = _get_call_type  # type: ignore[method-assign]
+# Nothing public leads there. A Numba that asks in another way compiles as it would without us.
+if list(signature(_find_signature).parameters) == ["self", "context", "args", "kws"]:
+    BaseFunction.get_call_type = _get_call_type  # type: ignore[method-assign]

@@ -16,8 +16,6 @@ import pyarrow as pa
 
 from sparkrex.columns.cuts import cut_partitions
 from sparkrex.errors import ExecutionError, InternalError, RexError
-from sparkrex.modes.tables import mode_of
-from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,8 +135,8 @@ class WorkerTask:
             yield self._answered(self._prepared(table), evaluator)
 
     def _answered(self, table: pa.Table, evaluator: Evaluator) -> pa.Table:
-        """The result of whole partitions."""
-        return mode_of(self.plan.mode).run(self.plan, table, evaluator, self.settings, Stopwatch())
+        """The result of whole partitions, all at once."""
+        raise NotImplementedError
 
     def _prepared(self, table: pa.Table) -> pa.Table:
         """All rows of the Spark partition, before they are matched at once."""

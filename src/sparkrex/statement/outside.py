@@ -47,7 +47,7 @@ def refuse_offsets_outside(
 
 
 def explained(error: RexError, statement: Statement, variables: Collection[str]) -> RexError:
-    """The host's complaint about a row pattern function, or about a pattern variable, in words that help.
+    """The host's complaint about a row pattern function, a pattern variable or a lost column, in words that help.
 
     Any other error as it is.
     """
@@ -82,4 +82,6 @@ def explained(error: RexError, statement: Statement, variables: Collection[str])
                 "columns of its result", source, span_of(tokens[at]),
                 hint=f"MEASURES LAST({tokens[at].text}.x) AS name, then select name",
             )
+    if error.code == "REX201" and any(relation.keyword == "MATCH_RECOGNIZE" for relation in statement.relations):
+        error.hint = "of a match there are the partition columns and the measures; ALL ROWS PER MATCH has all columns"
     return error

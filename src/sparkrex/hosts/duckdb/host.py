@@ -196,8 +196,6 @@ class DuckDbHost:
         if found := re.search(r'(?:Referenced column|column named) "([^"]+)"', text):
             name = found.group(1)
             hint = str(error).split("\n")[1] if "\n" in str(error) else None
-            if hint and "match_recognize" in self.source.text.lower() and span is None:
-                hint = "of a match there are the partition columns and the measures; ALL ROWS PER MATCH has all columns"
             return AnalysisError(
                 "REX201", f"column {name} does not exist", self.source, self._find(name, span), hint=hint
             )

@@ -21,6 +21,11 @@ class EventTask(WorkerTask):
 
     plan: EventQuery
 
+    def _answered(self, table: pa.Table, evaluator: Evaluator) -> pa.Table:
+        from sparkrex.modes.events.engine import run_events
+
+        return run_events(self.plan, table, evaluator, self.settings)
+
     def _prepared(self, table: pa.Table) -> pa.Table:
         """In order of keys if matches are numbered: rows arrive in no order, and the same ones must get the same
         numbers when Spark runs a task again. What is sorted on disk or by Spark is in that order anyway."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sparkrex.spark.worker import WorkerTask
+from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,6 +21,11 @@ class RowsTask(WorkerTask):
     """One row pattern, shipped to the workers."""
 
     plan: MatchRecognize
+
+    def _answered(self, table: pa.Table, evaluator: Evaluator) -> pa.Table:
+        from sparkrex.modes.rows.engine import run_pattern
+
+        return run_pattern(self.plan, table, evaluator, self.settings, Stopwatch())
 
     def _relation(self, sample: pa.Table, evaluator: Evaluator) -> StreamedRelation:
         from sparkrex.modes.rows.choose import choose_matcher

@@ -42,6 +42,11 @@ class SegmentTask(WorkerTask):
         install(self.aggregates)
         yield from WorkerTask._results(self, batches, evaluator)
 
+    def _answered(self, table: pa.Table, evaluator: Evaluator) -> pa.Table:
+        from sparkrex.modes.segments.engine import run_search
+
+        return run_search(self.plan, table, evaluator, self.settings)
+
     def _streamed(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         """Search ordered rows, some whole series at a time."""
         for table, offsets in self._whole_series(batches):

@@ -1,0 +1,1 @@
+"""Tests of modes as such: that the tables and protocols are all a mode needs."""

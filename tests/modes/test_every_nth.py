@@ -1,0 +1,68 @@
+"""A mode and a language from a test folder, through the tables: in memory, inside a statement, in EXPLAIN."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sparkrex as rex
+from sparkrex.modes.tables import LANGUAGES, MODES
+
+TABLE = pa.table({"k": list("aabbabbaab"), "ts": [5, 1, 4, 2, 3, 1, 3, 2, 4, 5], "x": range(10)})
+QUERY = "SELECT * FROM t EVERY_NTH (2 PARTITION BY k ORDER BY ts)"
+EXPECTED = [("a", 2, 7), ("a", 4, 8), ("b", 2, 3), ("b", 4, 2)]
+
+
+@pytest.fixture(autouse=True)
+def every_nth(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two lines in two tables are all that the package is told."""
+    monkeypatch.setitem(LANGUAGES, "EVERY_NTH", "tests.modes.every_nth.language")
+    monkeypatch.setitem(MODES, "every_nth", "tests.modes.every_nth.mode")
+
+
+def rows(table: pa.Table) -> list[tuple[object, ...]]:
+    return sorted(tuple(row.values()) for row in table.to_pylist())
+
+
+def test_in_memory() -> None:
+    assert rows(rex.sql(QUERY, t=TABLE)) == EXPECTED
+
+
+def test_inside_a_statement() -> None:
+    query = f"WITH some AS ({QUERY} AS s) SELECT k, count(*) AS n FROM some WHERE x > 2 GROUP BY k"
+    assert rows(rex.sql(query, t=TABLE)) == [("a", 2), ("b", 1)]
+    chained = "SELECT * FROM t EVERY_NTH (2 ORDER BY x) MATCH_RECOGNIZE (ORDER BY x MEASURES x AS x PATTERN (A))"
+    assert rows(rex.sql(chained, t=TABLE)) == [(1,), (3,), (5,), (7,), (9,)]
+
+
+def test_explain() -> None:
+    assert str(rex.explain(QUERY, t=TABLE)) == "EveryNth 2 of k, ts, x"
+    assert str(rex.compile(QUERY)).endswith("EVERY 2")
+
+
+def test_a_mistake_has_its_place() -> None:
+    with pytest.raises(rex.AnalysisError, match=r"REX201(.|\n)*\^\^") as caught:
+        rex.sql("SELECT * FROM t EVERY_NTH (2 ORDER BY tss)", t=TABLE)
+    assert caught.value.position == (1, 39)
+    with pytest.raises(rex.ParseError, match=r"REX102.*begins with a number"):
+        rex.sql("SELECT * FROM t EVERY_NTH (ORDER BY ts)", t=TABLE)
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 7])
+def test_in_chunks(chunk: int) -> None:
+    """Fed as a Spark worker feeds it."""
+    from tests.modes.every_nth.mode import NthFed
+
+    ordered = TABLE.sort_by([("k", "ascending"), ("ts", "ascending")])
+    fed, found, opens = NthFed(2), [], True
+    for first in range(0, ordered.num_rows, chunk):
+        part = ordered.slice(first, chunk)
+        keys = part.column("k").to_numpy(zero_copy_only=False)
+        cuts = np.flatnonzero(keys[1:] != keys[:-1]) + 1
+        following = first + chunk
+        closes = following >= ordered.num_rows or ordered.column("k")[following].as_py() != keys[-1]
+        offsets = np.array([0, *cuts, part.num_rows], np.int64)
+        found.append(fed.feed(part, offsets, opens=opens, closes=closes))
+        opens = closes
+    assert rows(pa.concat_tables(found)) == EXPECTED
