@@ -40,7 +40,7 @@ test: $(STAMP)  ## Run every test but the slow ones
 	$(SPARK) $(PYTEST) -m "not slow"
 
 test-core: $(STAMP)  ## Run the tests that need no JVM and no long random search, under a minute
-	$(PYTEST) -m "not slow and not spark" --ignore=tests/property --ignore=tests/spark
+	$(PYTEST) -m "not slow and not spark" --ignore=tests/modes/rows/property --ignore=tests/spark
 
 test-all: $(STAMP)  ## Run every test, the slow ones too, and a part of them on older versions of Spark
 	$(SPARK) $(PYTEST)

@@ -17,7 +17,7 @@ from benchmarks.events.measuring import Bench
 from benchmarks.events.running import match_sums, prepare
 from benchmarks.events.workload import PREDICATES, STRATEGIES, Workload
 from benchmarks.sase import main
-from tests.events.oracle import find_matches
+from tests.modes.events.oracle import find_matches
 
 import sparkrex as rex
 from sparkrex.modes.events.nfab.contract import EventMatches

@@ -16,7 +16,7 @@ from unittest import mock
 import duckdb
 import pyarrow as pa
 from tests.answers import rows_of
-from tests.oracle import OracleError, evaluate
+from tests.modes.rows.oracle import OracleError, evaluate
 
 from sparkrex import pipeline
 from sparkrex.errors import ExecutionError, RexError

@@ -10,13 +10,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.events.building import query, seq
-from tests.events.draws import generate
-from tests.events.engine_runs import evaluator_of
-from tests.events.oracle import find_matches
-from tests.events.test_engine_equals_oracle import Way, difference
 from tests.faults.event_faults import EVENT_FAULTS, EventFault
-from tests.property.draws import RandomDraw
+from tests.modes.events.building import query, seq
+from tests.modes.events.draws import generate
+from tests.modes.events.engine_runs import evaluator_of
+from tests.modes.events.oracle import find_matches
+from tests.modes.events.test_engine_equals_oracle import Way, difference
+from tests.modes.rows.property.draws import RandomDraw
 
 from sparkrex.errors import RexError
 from sparkrex.modes.events.plan import Strategy
@@ -24,7 +24,7 @@ from sparkrex.modes.events.plan import Strategy
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.events.draws import Example
+    from tests.modes.events.draws import Example
 
     from sparkrex.hosts.duckdb.host import RelationEvaluator
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.differential.relations import one_database
 from tests.faults.faults import FAULTS, Fault
-from tests.property.compare import check
-from tests.property.long import example_of
+from tests.modes.rows.property.compare import check
+from tests.modes.rows.property.long import example_of
 
 from sparkrex.errors import RexError
 

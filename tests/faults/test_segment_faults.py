@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from tests.faults.segment_faults import SEGMENT_FAULTS
-from tests.segments.analysis import analyzed
-from tests.segments.oracle import evaluate
-from tests.segments.test_engine import rows, same
-from tests.segments.texts import SCHEMA, TYPES, clauses, containing_clauses, plain_clauses, tables
+from tests.modes.segments.analysis import analyzed
+from tests.modes.segments.oracle import evaluate
+from tests.modes.segments.test_engine import rows, same
+from tests.modes.segments.texts import SCHEMA, TYPES, clauses, containing_clauses, plain_clauses, tables
 
 from sparkrex.errors import RexError
 from sparkrex.modes.segments.planner.planners import PLANNERS

@@ -19,12 +19,12 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 from pyspark.errors import PySparkException
 from tests.answers import rows_of
-from tests.events import draws as event_draws
-from tests.events.engine_runs import table_of
-from tests.events.texts import ANY_EVENT, can_be_said, text_of
-from tests.property import examples as row_examples
-from tests.property.draws import RandomDraw
-from tests.segments.texts import SCHEMA, clauses, tables
+from tests.modes.events import draws as event_draws
+from tests.modes.events.engine_runs import table_of
+from tests.modes.events.texts import ANY_EVENT, can_be_said, text_of
+from tests.modes.rows.property import examples as row_examples
+from tests.modes.rows.property.draws import RandomDraw
+from tests.modes.segments.texts import SCHEMA, clauses, tables
 
 import sparkrex as rex
 from sparkrex.errors import RexError

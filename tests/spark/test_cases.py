@@ -50,21 +50,17 @@ def _features(case: Case) -> set[str]:
 
 
 def _parameters() -> Iterator[Any]:
-    cases = [read(path) for path in case_files()]
-    chosen = representatives([case for case in cases if case.no_spark_because is None], _N_DEFAULT)
+    cases = [case for case in map(read, case_files()) if case.no_spark_because is None]
+    chosen = representatives(cases, _N_DEFAULT)
     for case in cases:
-        is_slow = case.name not in chosen and case.no_spark_because is None
         name = case.path.relative_to(CASES).with_suffix("").as_posix()
-        yield pytest.param(case.path, id=name, marks=pytest.mark.slow if is_slow else ())
+        yield pytest.param(case.path, id=name, marks=() if case.name in chosen else pytest.mark.slow)
 
 
 @pytest.mark.parametrize("path", list(_parameters()))
 @pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without PARTITION BY")
 def test_case(path: Path, spark: SparkSession) -> None:
-    case = read(path)
-    if case.no_spark_because is not None:
-        pytest.skip(case.no_spark_because)
-    check(case, spark)
+    check(read(path), spark)
 
 
 def check(case: Case, spark: SparkSession) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
-from tests.events.test_engine import (
+from tests.modes.events.test_engine import (
     CHAINS,
     CONTAMINATION,
     EVENTS,

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
-from tests.segments.templates import TEMPLATES
+from tests.modes.segments.templates import TEMPLATES
 from tests.spark.sample import plan
 
 import sparkrex as rex

@@ -1,0 +1,200 @@
+"""The nfab matcher where it must remember: merged runs, saved states, long streams. Events are named by their time."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.modes.events.building import aggregate, here, last, query, seq, stream
+from tests.modes.events.draws import Example, events, generate
+from tests.modes.events.engine_runs import engine_matches, evaluator_of, feed_rows, table_of
+from tests.modes.events.oracle import find_matches
+from tests.modes.rows.property.draws import RandomDraw
+from tests.modes.segments.building import call
+
+from sparkrex.errors import ExecutionError
+from sparkrex.modes.events.engine import run_events
+from sparkrex.modes.events.kernels.codes import MERGES, RUN_STEPS
+from sparkrex.modes.events.nfab.automaton import compile_automaton
+from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.settings import EVENT_ALGORITHMS, Settings
+
+if TYPE_CHECKING:
+    from sparkrex.hosts.duckdb.host import RelationEvaluator
+
+PAIR = query(seq("A a", "B b"), Strategy.NEXT)
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> RelationEvaluator:
+    """One host for all queries."""
+    return evaluator_of(PAIR)
+
+
+def matcher_of(asked: EventQuery, evaluator: RelationEvaluator, algorithm: str = "merging") -> NfabMatcher:
+    """A matcher in one thread."""
+    return NfabMatcher(asked, evaluator, Settings(threads=1, event_algorithm=algorithm))
+
+
+def at(*moments: tuple[int, str]) -> list[dict[str, Any]]:
+    """Events of these types at these times."""
+    return [row | {"t": t} for row, (t, _) in zip(stream(*(kind for _, kind in moments)), moments, strict=True)]
+
+
+@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+def test_of_two_merged_runs_only_the_younger_is_inside_the_window(
+    algorithm: str, evaluator: RelationEvaluator
+) -> None:
+    # The runs from 1 and 2 both take 3, and nothing that is asked later tells them apart. At 4 one is too old.
+    asked = query(seq("A a", "B+ b", "C c"), Strategy.NEXT, within=2)
+    matcher = matcher_of(asked, evaluator, algorithm)
+    found = feed_rows(matcher, matcher.open(), stream("A", "A", "B", "C"), opens=True, closes=True)
+    assert found == [((2, 3, 4), ("a", "b", "c"))]
+    assert (matcher.statistics[MERGES] > 0) == (algorithm == "merging")
+
+
+def test_runs_are_merged_when_their_maximum_is_the_same(evaluator: RelationEvaluator) -> None:
+    # Figure 6 of the paper: Query 3 with max() for avg(). After e4 the runs from e1 and e3 have one maximum (121) and
+    # one last volume (999), so that they take, ignore and end alike from there on.
+    pairs = [(100, 1010), (120, 990), (120, 1005), (121, 999), (120, 999), (125, 750), (120, 950), (120, 700)]
+    rows = [{"symbol": "S", "t": t, "price": price, "volume": volume} for t, (price, volume) in enumerate(pairs, 1)]
+    asked = query(
+        seq("Any+ a", "Any b"), Strategy.NEXT, partition=("symbol",), within=3600,
+        begin={
+            "a": call("gt", here("volume"), 1000),
+            "b": call("lt", here("volume"), call("multiply", 0.8, last("a", "volume"))),
+        },
+        take={"a": call("gt", here("price"), aggregate("max", "a", "price"))},
+    )
+    # e1 takes e2 (120), not e3, takes e4; e5 is not above 121, e6 is b and could be taken: the same for e3.
+    expected = [((1, 2, 4, 6), ("a", "a", "a", "b")), ((3, 4, 6), ("a", "a", "b"))]
+    merging, basic = matcher_of(asked, evaluator), matcher_of(asked, evaluator, "basic")
+    for matcher in (merging, basic):
+        found = feed_rows(matcher, matcher.open(), rows, opens=True, closes=True)
+        assert sorted(found) == expected
+        assert expected == [(tuple(row + 1 for row in of), names) for of, names in sorted(find_matches(asked, rows))]
+    assert merging.statistics[MERGES] == 1
+    assert merging.statistics[RUN_STEPS] < basic.statistics[RUN_STEPS]
+
+
+@pytest.mark.parametrize(("late", "expected"), [(6, []), (7, [((1, 2), ("a", "b"))])])
+@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+def test_a_state_saved_in_the_middle_of_an_end_negation(
+    algorithm: str, late: int, expected: list[Any], evaluator: RelationEvaluator
+) -> None:
+    # The match of 1 and 2 waits until 6 = 1 + 5 has passed. An R at 6 disqualifies it, one at 7 comes too late.
+    asked = query(seq("A a", "B b", "~R r"), Strategy.NEXT, within=5)
+    matcher = matcher_of(asked, evaluator, algorithm)
+    state = matcher.open()
+    assert feed_rows(matcher, state, at((1, "A"), (2, "B")), opens=True, closes=False) == []
+    assert feed_rows(matcher, state, at((3, "C")), opens=False, closes=False) == []
+    saved = matcher.snapshot(state)
+    del state
+    restored = matcher_of(asked, evaluator, algorithm)
+    state = restored.restore(saved)
+    found = feed_rows(restored, state, at((late, "R")), opens=False, closes=False)
+    found += feed_rows(restored, state, at((8, "C")), opens=False, closes=True)
+    assert found == expected
+
+
+def test_a_match_is_given_once_its_window_has_passed(evaluator: RelationEvaluator) -> None:
+    asked = query(seq("A a", "B b", "~R r"), Strategy.NEXT, within=5)
+    matcher = matcher_of(asked, evaluator)
+    state = matcher.open()
+    assert feed_rows(matcher, state, at((1, "A"), (2, "B"), (6, "C")), opens=True, closes=False) == []
+    assert feed_rows(matcher, state, at((7, "C")), opens=False, closes=False) == [((1, 2), ("a", "b"))]
+    assert feed_rows(matcher, state, at((8, "R")), opens=False, closes=True) == []
+
+
+def test_one_saved_state_has_many_futures(evaluator: RelationEvaluator) -> None:
+    asked = query(seq("A+ a", "B b"), Strategy.ANY, within=10, take={"a": call("gt", here("x"), last("a", "x"))})
+    matcher = matcher_of(asked, evaluator)
+    state = matcher.open()
+    rising = [row | {"x": row["t"]} for row in at((1, "A"), (2, "A"))]
+    assert feed_rows(matcher, state, rising, opens=True, closes=False) == []
+    saved = matcher.snapshot(state)
+    for kind, n_found in (("B", 3), ("C", 0)):
+        future = matcher.restore(saved)
+        assert len(feed_rows(matcher, future, at((3, kind)), opens=False, closes=True)) == n_found
+
+
+@pytest.mark.parametrize("unit", [WindowUnit.NUMBER, WindowUnit.EVENTS])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        query(seq("A a", "B+ b", "C c"), Strategy.NEXT, within=6),
+        query(seq("A a", "B+ b", "C c"), Strategy.ANY, within=6),
+        query(seq("~R r", "A a", "B b", "~R s"), Strategy.NEXT, within=6),
+        query(seq("A a", "B b", "~R r"), Strategy.NEXT, within=6, non_overlapping=True),
+    ],
+    ids=["next", "any", "negation", "non-overlapping"],
+)
+def test_a_long_stream_in_chunks_is_held_back_by_the_window_only(
+    asked: EventQuery, unit: WindowUnit, evaluator: RelationEvaluator
+) -> None:
+    assert asked.window is not None
+    asked = replace(asked, window=replace(asked.window, unit=unit), relevant=None)
+    source = random.Random(6)
+    rows = [row | {"t": t} for t, row in enumerate(stream(*source.choices("ABCR", [4, 4, 4, 1], k=1500)))]
+    matcher = matcher_of(asked, evaluator)
+    state = matcher.open()
+    found: list[Any] = []
+    most_rows, most_bytes = 0, 0
+    for first in range(0, len(rows), 50):
+        is_last = first + 50 == len(rows)
+        found += feed_rows(matcher, state, rows[first : first + 50], opens=first == 0, closes=is_last)
+        most_rows, most_bytes = max(most_rows, state.n_held), max(most_bytes, state.size())
+    whole = matcher_of(asked, evaluator)
+    # Whether a match is undecided changes when it is given, and with it the order of the matches.
+    assert sorted(found) == sorted(feed_rows(whole, whole.open(), rows, opens=True, closes=True))
+    assert len(found) > 100
+    # Twice the window: what an undecided match and a negation in front of it may read.
+    assert most_rows <= 13
+    assert most_bytes < 50_000
+
+
+def test_longer_streams_by_every_algorithm(evaluator: RelationEvaluator) -> None:
+    """Too long for the oracle under skip till any match; but all ways agree."""
+    n_matches = 0
+    for number in range(60):
+        draw = RandomDraw(random.Random(number))
+        asked = generate(draw).query
+        if not compile_automaton(asked.pattern, asked.source).is_unambiguous:
+            continue  # both follow every way to read a match, and there may be exponentially many
+        most = 14 if asked.strategy is Strategy.ANY else 40
+        rows = events(draw, most, n_keys=3, has_ties=len(asked.order_by) > 1, parts=True)
+        found = sorted(engine_matches(asked, rows, evaluator=evaluator))
+        for algorithm, chunk in (("basic", None), ("backtrack", None), ("merging", 7)):
+            settings = Settings(threads=1, event_algorithm=algorithm)
+            again = engine_matches(asked, rows, chunk=chunk, evaluator=evaluator, settings=settings)
+            assert sorted(again) == found, f"{algorithm} {chunk}\n{Example(asked, rows)}"
+        if asked.strategy is not Strategy.ANY:
+            assert sorted(find_matches(asked, rows)) == found, str(Example(asked, rows))
+        n_matches += len(found)
+    assert n_matches > 500
+
+
+def test_too_many_runs_are_an_error(evaluator: RelationEvaluator) -> None:
+    # 2 ** 40 subsequences.
+    asked = query(seq("A+ a", "B b"), Strategy.ANY)
+    rows = stream(*"A" * 40, "B")
+    with pytest.raises(ExecutionError) as caught:
+        engine_matches(
+            asked, rows, evaluator=evaluator,
+            settings=Settings(threads=1, event_memory=1 << 20),
+        )
+    assert caught.value.code == "REX410"
+
+
+@pytest.mark.parametrize("strict_ties", [False, True])
+@pytest.mark.parametrize("chunk", [None, 1])
+def test_events_that_nothing_tells_apart_are_an_error(
+    strict_ties: bool, chunk: int | None, evaluator: RelationEvaluator
+) -> None:
+    asked = replace(PAIR, has_strict_ties=strict_ties)
+    with pytest.raises(ExecutionError) as caught:
+        run_events(asked, table_of(at((1, "A"), (2, "A"), (2, "B"))), evaluator, Settings(threads=1, chunk_rows=chunk))
+    assert caught.value.code == "REX409"

@@ -1,0 +1,1 @@
+"""Row patterns: their oracle, their random tests, their matchers."""

@@ -1,0 +1,136 @@
+"""One example through the engine, whole and in chunks, by each matcher, in threads, and through the oracle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import pyarrow as pa
+from tests.answers import render_table, row_differences, rows_of
+from tests.differential.relations import watched
+from tests.modes.rows.oracle import CannotEvaluate, OracleError, evaluate, find_matches
+from tests.modes.rows.property.examples import SCHEMA
+
+import sparkrex as rex
+from sparkrex import threads
+from sparkrex.errors import ExecutionError, RexError
+from sparkrex.kernels import lazy
+
+if TYPE_CHECKING:
+    from tests.modes.rows.property.examples import Example
+
+    from sparkrex.modes.rows.plan import MatchRecognize
+
+# The only errors that legal queries over these tables may end in.
+_RUN_TIME_CODES = ("REX401", "REX402")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the oracle found, and where the engine does not agree."""
+
+    n_matches: int = 0
+    has_empty_match: bool = False
+    error: str | None = None
+    is_unknown: bool = False
+    matcher: str = ""
+    variants: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Rows, or the code of a run-time error."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    error: str | None = None
+
+    @classmethod
+    def of(cls, given: pa.Table | RexError) -> Answer:
+        if isinstance(given, pa.Table):
+            return cls(tuple(given.column_names), tuple(rows_of(given)))
+        if not isinstance(given, ExecutionError) or given.code not in _RUN_TIME_CODES:
+            raise given
+        return cls(error=given.code)
+
+    def differences(self, other: Answer, what: str) -> tuple[str, ...]:
+        """Where `other` departs from this answer."""
+        if self.error != other.error:
+            return (f"{what}: expected {self.error or 'rows'}, got {other.error or 'rows'}",)
+        if self.columns != other.columns:
+            return (f"{what}: expected columns {self.columns}, got {other.columns}",)
+        return tuple(f"{what}: {text}" for text in row_differences(self.columns, self.rows, other.rows))
+
+
+def check(example: Example, *, in_chunks: bool = True) -> Outcome:
+    """Asks the engine and the oracle."""
+    variants: dict[str, dict[str, Any]] = {}
+    if in_chunks:
+        variants[f"chunks of {example.chunk_rows}"] = {"chunk_rows": example.chunk_rows}
+    if example.asks_interpreter:
+        variants["interpreter"] = {"matcher": "interpreter"}
+    variants["backtrack"] = {"matcher": "backtrack"}
+    variants["threads"] = {"threads": 3}
+    # Half of the examples go through compiled kernels, the other half through the same code in Python.
+    few_rows = 0 if example.chunk_rows % 2 else lazy.FEW_ROWS
+    with patch.object(threads, "LEAST", 2), patch.object(lazy, "FEW_ROWS", few_rows), watched(variants) as watch:
+        try:
+            given: pa.Table | RexError = rex.sql(
+                example.query, tables={"data": example.table}, dialect=example.dialect
+            )
+        except RexError as error:
+            given = error
+    whole = Answer.of(given)
+    if not watch.plans:
+        raise AssertionError("no relation was evaluated")
+    differences = tuple(
+        text for name, answer in watch.variants for text in whole.differences(Answer.of(answer), f"in {name}")
+    )
+    return _against_oracle(example, watch.plans[0], whole, differences, watch.matchers[0], tuple(variants))
+
+
+def _against_oracle(
+    example: Example, plan: MatchRecognize, engine: Answer, differences: tuple[str, ...], matcher: str,
+    variants: tuple[str, ...],
+) -> Outcome:
+    rows = [dict(zip(SCHEMA.names, row, strict=True)) for row in example.rows]
+    n_matches, has_empty_match, is_unknown = 0, False, False
+    expected: Answer | None = None
+    try:
+        columns, answer = evaluate(plan, rows, dialect=example.dialect)
+        expected = Answer(tuple(columns), tuple(answer))
+        matches = find_matches(plan, rows, dialect=example.dialect)
+        n_matches = len(matches)
+        has_empty_match = any(not match.rows for match in matches)
+    except CannotEvaluate:
+        is_unknown = True
+    except OracleError as error:
+        expected = Answer(error=error.code)
+        # Skipping failed after a match, so there is at least one.
+        n_matches = 1
+    if expected is not None:
+        differences = expected.differences(engine, "engine") + differences
+    return Outcome(
+        n_matches=n_matches,
+        has_empty_match=has_empty_match,
+        error=None if expected is None else expected.error,
+        is_unknown=is_unknown,
+        matcher=matcher,
+        variants=tuple("chunks" if name.startswith("chunks") else name for name in variants),
+        differences=differences,
+    )
+
+
+def told(example: Example, outcome: Outcome) -> str:
+    """A difference as a report: what differs, and the example to run again."""
+    lines = [
+        "the engine does not agree with the oracle, or with itself:", *outcome.differences, "", example.as_case()
+    ]
+    try:
+        answer = rex.sql(example.query, tables={"data": example.table}, dialect=example.dialect)
+        lines += ["the engine's answer:", render_table(answer)]
+    except RexError as error:
+        lines += ["the engine's error:", str(error)]
+    return "\n".join(lines)
