@@ -108,7 +108,7 @@ class Prepared:
 
     def buffer(self, algorithm: str) -> EventBuffer:
         """All nodes that a pass writes."""
-        settings = Settings(threads=1, event_algorithm=algorithm, event_memory=4 << 30)
+        settings = Settings(threads=1, event_algorithm=algorithm, max_event_memory=4 << 30)
         return NfabMatcher(self.query, self.evaluator, settings).feed_compressed(self.columns)
 
     def _chunks(self, chunk_rows: int | None) -> Iterator[Chunk]:

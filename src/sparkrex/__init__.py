@@ -21,7 +21,7 @@ from sparkrex.api import (
     explain,
     explain_events,
     match,
-    register,
+    register_table_function,
     sql,
 )
 from sparkrex.errors import (
@@ -39,5 +39,5 @@ __version__ = "0.1.0"
 __all__ = [
     "AnalysisError", "CompiledQuery", "ExecutionError", "InternalError", "ParseError", "RexError", "Settings",
     "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "events", "explain", "explain_events",
-    "match", "register", "sql",
+    "match", "register_table_function", "sql",
 ]

@@ -286,14 +286,14 @@ def aggregate(definition: type | None = None, /, *, name: str | None = None, cos
     return register if definition is None else register(definition)
 
 
-def register(spark: Any, name: str = "match_recognize") -> None:
+def register_table_function(spark: Any, name: str = "match_recognize") -> None:
     """Register the table function `name(TABLE(t), 'clause')` in a Spark session, for clients that have SQL only."""
     from sparkrex.spark.versions import need_version
 
     need_version((4, 0), "the table function")  # whose module cannot be imported before
-    from sparkrex.spark.table_function import register as register_function
+    from sparkrex.spark import table_function
 
-    register_function(spark, name)
+    table_function.register_table_function(spark, name)
 
 
 @contextmanager

@@ -22,30 +22,30 @@ EVENT_ALGORITHMS = ("merging", "basic", "backtrack")
 class Settings:
     """What can be set for a query. `docs/settings.md` has the table.
 
-    `step_budget` bounds the steps of the search from one start row when a condition reads the match's context (others
+    `max_steps` bounds the steps of the search from one start row when a condition reads the match's context (others
     need no bound), and of an event query at one event. `chunk_rows`, if set, feeds the matcher that many rows at a
     time. `max_open_rows` bounds the rows that a matcher holds back while a match is undecided. `time_zone` is the
     in-memory host's. `matcher` forces a row pattern matcher by name: `automaton`, `backtrack` or `interpreter`.
     `threads` are used in memory, one in a Spark
     worker; None means all cores. `planner` plans segment searches; None means `optimizer`, the others go by rules.
-    `limit_segments` bounds the segments that a part of a pattern may have at a time, and `sample_series` is on how many
+    `max_segments` bounds the segments that a part of a pattern may have at a time, and `sample_series` is on how many
     series a segment search samples its conditions. `event_algorithm` is how event queries are matched: `merging`,
-    `basic` or `backtrack`; `event_memory` bounds the bytes of their runs, buffer and matches at a time. On Spark,
+    `basic` or `backtrack`; `max_event_memory` bounds the bytes of their runs, buffer and matches at a time. On Spark,
     `sort_memory` is how many bytes a worker uses to order rows in memory (when its rows fill half of that, it sorts on
     disk), and `tie_break` names columns that order rows whose order keys are equal.
     """
 
-    step_budget: int = 100_000_000
+    max_steps: int = 100_000_000
     chunk_rows: int | None = None
     max_open_rows: int = 100_000_000
     time_zone: str = "UTC"
     matcher: str | None = None
     threads: int | None = None
     planner: str | None = None
-    limit_segments: int = 50_000_000
+    max_segments: int = 50_000_000
     sample_series: int = 5
     event_algorithm: str = "merging"
-    event_memory: int = 1 << 30
+    max_event_memory: int = 1 << 30
     sort_memory: int = 192 << 20
     tie_break: tuple[str, ...] = ()
 
@@ -72,8 +72,8 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
         settings = replace(settings, tie_break=(settings.tie_break,))
     settings = replace(settings, tie_break=tuple(settings.tie_break))
     for name in (
-        "step_budget", "chunk_rows", "max_open_rows", "sort_memory", "threads", "limit_segments", "sample_series",
-        "event_memory",
+        "max_steps", "chunk_rows", "max_open_rows", "sort_memory", "threads", "max_segments", "sample_series",
+        "max_event_memory",
     ):
         value = getattr(settings, name)
         if value is not None and (not isinstance(value, int) or value < 1):

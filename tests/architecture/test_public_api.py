@@ -23,7 +23,7 @@ PUBLIC = {
     "explain",
     "explain_events",
     "match",
-    "register",
+    "register_table_function",
     "sql",
 }
 

@@ -459,7 +459,7 @@ WINDOW w AS (ORDER BY ts
   DEFINE A AS sum(A.price) > 0,
          B AS sum(B.price) > 0,
          C AS price > 100)""",
-        settings={"step_budget": 5},
+        settings={"max_steps": 5},
     ),
     Example(
         "REX404",
@@ -498,13 +498,13 @@ WINDOW w AS (ORDER BY ts
     Example(
         "REX408",
         "A Not, a repetition or a variable without a window can have as many segments as there are pairs of rows. The "
-        "setting `limit_segments` bounds how many any part of the pattern may have at a time. A window in the pattern "
+        "setting `max_segments` bounds how many any part of the pattern may have at a time. A window in the pattern "
         "is the better remedy.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   PATTERN (~FALL)
   DEFINE SEGMENT FALL AS last(price) < first(price))""",
-        settings={"limit_segments": 3},
+        settings={"max_segments": 3},
     ),
     Example(
         "REX409",
@@ -527,7 +527,7 @@ WINDOW w AS (ORDER BY ts
   PATTERN SEQ(Tick a, Tick+ b[])
   WHERE skip_till_any_match(a, b[])
   RETURN EVENTS)""",
-        settings={"event_memory": 10_000},
+        settings={"max_event_memory": 10_000},
         ticks=pa.table({"ts": list(range(16))}),
         where="With sixteen ticks, `ts` from 0 to 15:",
     ),

@@ -110,7 +110,7 @@ def test_a_bound_ends_the_search_of_a_long_partition(query: str) -> None:
         }
     )
     # Each start would see all rows behind it: 900 million steps.
-    assert _answer(query, table, skip="AFTER MATCH SKIP TO NEXT ROW", step_budget=1_000) == []
+    assert _answer(query, table, skip="AFTER MATCH SKIP TO NEXT ROW", max_steps=1_000) == []
 
 
 @pytest.mark.parametrize("query", _QUERIES)

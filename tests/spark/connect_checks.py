@@ -157,7 +157,7 @@ def test_segments(ticks: DataFrame) -> None:
         assert found
         with pytest.raises(PySparkException, match="REX408"):
             ticks.transform(rex.match("PARTITION BY sym MEASURES first(ts) AS f PATTERN (S) DEFINE SEGMENT S AS true",
-                                      settings={"limit_segments": 3})).collect()
+                                      settings={"max_segments": 3})).collect()
     finally:
         forget("spread")
 

@@ -127,7 +127,7 @@ def refuse_a_stream_in_the_table_function(spark: SparkSession, ticks: DataFrame,
     ticks.write.parquet(str(folder / "streamed"))
     stream = spark.readStream.schema(ticks.schema).parquet(str(folder / "streamed"))
     stream.createOrReplaceTempView("streamed")
-    rex.register(spark)
+    rex.register_table_function(spark)
     try:
         for clause in (V_SHAPE, V_SHAPE.replace("PARTITION BY sym", ""), "MEASURES COUNT(*) AS n PATTERN (A+)"):
             text = f"SELECT * FROM match_recognize(TABLE(streamed), '{clause}')"

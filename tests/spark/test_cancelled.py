@@ -63,7 +63,7 @@ def _wait_until(holds: Callable[[], bool]) -> bool:
 
 def test_no_worker_goes_on_after_a_job_is_cancelled(spark: SparkSession) -> None:
     rows = spark.sql("SELECT id, CAST(0 AS INT) AS p FROM range(3000)")
-    found = rex.match(NEVER_ENDING, settings={"step_budget": 10**15})(rows)
+    found = rex.match(NEVER_ENDING, settings={"max_steps": 10**15})(rows)
     raised: list[BaseException] = []
 
     def run() -> None:

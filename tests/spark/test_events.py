@@ -368,9 +368,9 @@ def test_ties_are_an_error_with_place_and_key(stream: DataFrame) -> None:
 def test_memory_is_bounded(spark: SparkSession) -> None:
     many = pa.table({"ts": range(40), "kind": ["A"] + ["B"] * 39, "k": ["one"] * 40})
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match(a, b[]) { [k] } RETURN count(b[]) AS n"
-    with pytest.raises(PySparkException, match=r"REX410\]: [^\n]*event_memory = 1,000,000 bytes") as caught:
+    with pytest.raises(PySparkException, match=r"REX410\]: [^\n]*max_event_memory = 1,000,000 bytes") as caught:
         rex.events(
-            query, spark.createDataFrame(many), time="ts", type="kind", settings={"event_memory": 1_000_000}
+            query, spark.createDataFrame(many), time="ts", type="kind", settings={"max_event_memory": 1_000_000}
         ).collect()
     assert "^^^^" in str(caught.value)
     assert "in partition k = 'one'" in str(caught.value)

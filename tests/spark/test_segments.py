@@ -224,7 +224,7 @@ def test_one_shuffle_and_only_what_is_read(waves: DataFrame) -> None:
 def test_the_table_function(spark: SparkSession, waves: DataFrame) -> None:
     clause = "PARTITION BY city ORDER BY n MEASURES START_INDEX() AS i PATTERN (S) DEFINE SEGMENT S AS" \
         " window(3) AND price > first(price)"
-    rex.register(spark, "rex_segments")
+    rex.register_table_function(spark, "rex_segments")
     waves.createOrReplaceTempView("rex_waves")
     found = spark.sql(f"SELECT * FROM rex_segments(TABLE(rex_waves), '{clause}')")
     assert _rows(found) == _rows(rex.match(clause)(WAVES))
@@ -266,8 +266,8 @@ def test_errors_of_workers_say_where(waves: DataFrame) -> None:
 
 def test_too_many_segments(waves: DataFrame) -> None:
     clause = f"{_BY_TIME} MEASURES first(n) AS f PATTERN (S) DEFINE SEGMENT S AS true"
-    with pytest.raises(PySparkException, match=r"REX408[^\n]*limit_segments = 100"):
-        waves.transform(rex.match(clause, settings={"limit_segments": 100})).collect()
+    with pytest.raises(PySparkException, match=r"REX408[^\n]*max_segments = 100"):
+        waves.transform(rex.match(clause, settings={"max_segments": 100})).collect()
 
 
 # Aggregates of the user's own

@@ -83,6 +83,6 @@ def test_what_a_version_lacks_is_refused_by_name(monkeypatch: pytest.MonkeyPatch
         __module__ = "pyspark.sql.connect.session"
 
     with pytest.raises(rex.UnsupportedError, match=r"REX301.*the table function needs Spark 4\.0 or later"):
-        rex.register(Session())
+        rex.register_table_function(Session())
     with pytest.raises(rex.UnsupportedError, match=r"REX301.*Spark Connect needs Spark 4\.0 or later"):
         rex.sql("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS true)", spark=Session())

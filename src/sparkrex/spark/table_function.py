@@ -97,6 +97,6 @@ def _keys(clause: str, schema: pa.Schema) -> list[str]:
     return [exact[tree.name.lower()] for tree in trees if tree.name.lower() in exact]
 
 
-def register(spark: SparkSession, name: str = "match_recognize") -> None:
+def register_table_function(spark: SparkSession, name: str = "match_recognize") -> None:
     """Register the table function in a session under a name."""
     spark.udtf.register(name, udtf(MatchRecognizeFunction))  # type: ignore[arg-type]  # analyze gives the schema

@@ -436,11 +436,11 @@ MANY = pa.table({"ts": range(25), "kind": ["A"] + ["B"] * 24})
 @pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
 def test_too_much_memory(algorithm: str) -> None:
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match(a, b[]) RETURN %s"
-    settings = {"event_algorithm": algorithm, "event_memory": 1 << 20}
+    settings = {"event_algorithm": algorithm, "max_event_memory": 1 << 20}
     with pytest.raises(rex.ExecutionError) as caught:
         rows(query % "EVENTS", MANY, settings=settings)
     assert caught.value.code == "REX410"
-    assert "event_memory = 1,048,576 bytes" in caught.value.message
+    assert "max_event_memory = 1,048,576 bytes" in caught.value.message
     assert caught.value.message.startswith(("runs that wait behind b[", "the matches")), "it names what explodes"
     assert "trend" not in str(caught.value)
     with pytest.raises(rex.ExecutionError, match=r"(?s)REX410.*trend aggregation"):
@@ -451,8 +451,8 @@ def test_settings_of_event_queries_are_checked() -> None:
     query = PAIRS.format(strategy="skip_till_next_match")
     with pytest.raises(rex.AnalysisError, match=r"(?s)REX217.*'merge'.*did you mean merging"):
         rows(query, settings={"event_algorithm": "merge"})
-    with pytest.raises(rex.AnalysisError, match=r"REX217.*event_memory"):
-        rows(query, settings={"event_memory": 0})
+    with pytest.raises(rex.AnalysisError, match=r"REX217.*max_event_memory"):
+        rows(query, settings={"max_event_memory": 0})
 
 
 # Compressed output.

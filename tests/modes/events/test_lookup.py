@@ -134,7 +134,7 @@ def test_runs_outside_the_window_go_where_nobody_is_asked(searches: list[Search]
     """Nothing but A: no event asks for a run, and at most ten are inside the window."""
     events = pa.table({"ts": range(20_000), "kind": ["A"] * 19_999 + ["C"], "x": range(20_000)})
     text = f"PATTERN SEQ(A a, C c) WHERE skip_till_any_match(a, c) {{ a.x = c.x + 1 }} WITHIN 10 {RETURN}"
-    assert rex.events(text, events, settings={"threads": 1, "event_memory": 200_000}, **OPTIONS).num_rows == 0
+    assert rex.events(text, events, settings={"threads": 1, "max_event_memory": 200_000}, **OPTIONS).num_rows == 0
     (search,) = searches
     assert search.statistics[codes.MOST_RUNS] < 100
 

@@ -184,7 +184,7 @@ def test_too_many_runs_are_an_error(evaluator: RelationEvaluator) -> None:
     with pytest.raises(ExecutionError) as caught:
         engine_matches(
             asked, rows, evaluator=evaluator,
-            settings=Settings(threads=1, event_memory=1 << 20),
+            settings=Settings(threads=1, max_event_memory=1 << 20),
         )
     assert caught.value.code == "REX410"
 

@@ -1,4 +1,4 @@
-"""What an event query takes at most: `event_memory` counts all of it, also while it makes room."""
+"""What an event query takes at most: `max_event_memory` counts all of it, also while it makes room."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ before = kilobytes("VmRSS")
 try:
     run(MANY, SETTINGS)
 except rex.ExecutionError as error:
-    print(error.code, (kilobytes("VmHWM") - before) * 1024 / SETTINGS["event_memory"])
+    print(error.code, (kilobytes("VmHWM") - before) * 1024 / SETTINGS["max_event_memory"])
 """
 
 
 def measure(query: str, few: Any, many: Any, **settings: Any) -> tuple[str, float]:
-    """The code of the error, and how many times event_memory the process grew by it. `few` loads what it needs."""
-    settings = {"event_memory": 256 << 20, "threads": 1} | settings
+    """The code of the error, and how many times max_event_memory the process grew by it. `few` loads what it needs."""
+    settings = {"max_event_memory": 256 << 20, "threads": 1} | settings
     names = {"QUERY": query, "FEW": few, "MANY": many, "SETTINGS": settings}
     script = "\n".join(f"{name} = {value!r}" for name, value in names.items()) + SCRIPT
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -76,7 +76,7 @@ def test_the_buffer_takes_what_event_memory_says(chunk_rows: int | None) -> None
     """Growing by copying took 1.3 times as much, and 2.9 times in chunks, where the state kept a copy."""
     query = RUNS.replace("RETURN", "{ c.x > a.ts } RETURN")  # reads a, which keeps runs apart
     code, share = measure(
-        query, [("A", 2), *events(3)], [("A", 1000), *events(40_000)], chunk_rows=chunk_rows, event_memory=768 << 20
+        query, [("A", 2), *events(3)], [("A", 1000), *events(40_000)], chunk_rows=chunk_rows, max_event_memory=768 << 20
     )
     assert code == "REX410"
     assert share <= 1.25
@@ -96,7 +96,7 @@ def test_threads_share_what_backtracking_may_take() -> None:
 def test_backtracking_forgets_the_histories_it_has_left() -> None:
     """A node of the buffer for each step took 4 times as much."""
     query = RUNS.replace("RETURN", "{ c.x > b[1].x } RETURN")
-    code, share = measure(query, events(3), events(40), event_algorithm="backtrack", step_budget=20_000_000)
+    code, share = measure(query, events(3), events(40), event_algorithm="backtrack", max_steps=20_000_000)
     assert code == "REX403"
     assert share <= 0.25
 
@@ -107,7 +107,7 @@ def test_the_matches_of_ends_that_waited_take_what_the_buffer_leaves() -> None:
     # Smaller arrays would not be given back to the system when they are freed.
     code, share = measure(
         query, [("A", 2), ("B", 3), ("C", 1), ("A", 2600)], [("A", 1000), ("B", 1600), ("C", 1), ("A", 10)],
-        chunk_rows=2601, event_memory=512 << 20,
+        chunk_rows=2601, max_event_memory=512 << 20,
     )
     assert code == "REX410"
     assert share <= 1.25
@@ -123,12 +123,13 @@ def test_the_error_names_the_partition_that_needs_too_much(many: int) -> None:
     })
     query = "PATTERN SEQ(A a, B+ b[], C c) WHERE skip_till_any_match(a, b[], c) { [key] } RETURN count(b[]) AS n"
     with pytest.raises(rex.ExecutionError, match=f"REX410(.|\n)*in partition key = {many}"):
-        rex.events(query, stream, time="ts", type="kind", settings={"event_memory": 200_000})
+        rex.events(query, stream, time="ts", type="kind", settings={"max_event_memory": 200_000})
 
 
-@pytest.mark.parametrize("event_memory", [1, 1_000, 3_000, 100_000])
-def test_memory_that_is_short_before_anything_is_written(event_memory: int) -> None:
+@pytest.mark.parametrize("max_event_memory", [1, 1_000, 3_000, 100_000])
+def test_memory_that_is_short_before_anything_is_written(max_event_memory: int) -> None:
     stream = pa.table({"ts": range(15), "kind": list("DA" + "B" * 12 + "X")})
     query = "PATTERN SEQ(A a, B+ b[], ~(D d)) WHERE skip_till_any_match(a, b[]) WITHIN 30 RETURN count(b[]) AS n"
     with pytest.raises(rex.ExecutionError, match="REX410"):
-        rex.events(query, stream, time="ts", type="kind", settings={"event_memory": event_memory, "chunk_rows": 3})
+        settings = {"max_event_memory": max_event_memory, "chunk_rows": 3}
+        rex.events(query, stream, time="ts", type="kind", settings=settings)

@@ -217,12 +217,12 @@ def test_a_condition_that_reads_a_whole_array_has_a_limit(
     of_kind = {"B": [("B", 1 << number) for number in range(40)], "D": [("D", 1 << 50)]}
     rows = stream("A", *(event for kind in kinds for event in of_kind.get(kind, [kind])))
     with pytest.raises(ExecutionError) as caught:
-        engine_matches(asked, rows, evaluator=evaluator, settings=Settings(threads=1, event_memory=1 << 22))
+        engine_matches(asked, rows, evaluator=evaluator, settings=Settings(threads=1, max_event_memory=1 << 22))
     assert caught.value.code == "REX410"
 
 
 def test_backtracking_has_a_limit(evaluator: RelationEvaluator) -> None:
-    settings = Settings(threads=1, step_budget=100_000, event_algorithm="backtrack")
+    settings = Settings(threads=1, max_steps=100_000, event_algorithm="backtrack")
     with pytest.raises(ExecutionError) as caught:
         engine_matches(NO_END[0][0], letters(NO_END[0][1]), evaluator=evaluator, settings=settings)
     assert caught.value.code == "REX403"
@@ -237,7 +237,7 @@ BY_SUM = query(
 @pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
 def test_an_interrupt_ends_a_search(algorithm: str, evaluator: RelationEvaluator) -> None:
     """Without an answer to it this test does not end."""
-    settings = Settings(threads=1, step_budget=1 << 60, event_memory=1 << 40, event_algorithm=algorithm)
+    settings = Settings(threads=1, max_steps=1 << 60, max_event_memory=1 << 40, event_algorithm=algorithm)
     engine_matches(BY_SUM, letters("ABDCC"), evaluator=evaluator, settings=settings)  # compiled
     # There are as many runs as sums, all the time.
     n_events = 40 if algorithm == "backtrack" else 14

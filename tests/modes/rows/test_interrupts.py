@@ -7,13 +7,13 @@ from tests.interrupts import interrupted
 
 SEARCHES = {
     "backtrack, one partition": """
-        query(NEVER_ENDING, rows=200_000, step_budget=10**15)""",
+        query(NEVER_ENDING, rows=200_000, max_steps=10**15)""",
     "backtrack, two partitions": """
-        query(NEVER_ENDING, rows=200_000, partitions=2, step_budget=10**15)""",
+        query(NEVER_ENDING, rows=200_000, partitions=2, max_steps=10**15)""",
     "automaton, overlapping matches": """
         query("AFTER MATCH SKIP TO NEXT ROW PATTERN (A+) DEFINE A AS x >= 0", rows=3_000_000)""",
     "interpreter": """
-        query(NEVER_ENDING, rows=3_000, step_budget=10**15, matcher="interpreter")""",
+        query(NEVER_ENDING, rows=3_000, max_steps=10**15, matcher="interpreter")""",
 }
 
 PROGRAM = """

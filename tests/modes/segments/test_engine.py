@@ -170,8 +170,8 @@ def test_a_search_over_no_rows() -> None:
 def test_too_many_segments_are_an_error_that_says_how_many(pattern: str, define: str) -> None:
     n = 300
     table = pa.table({"k": ["a"] * n, "t": range(n), "x": [1] * n, "y": [0.0] * n}, schema=SCHEMA)
-    few = {"limit_segments": 1000}
-    message = r"REX408.*limit_segments = 1,000(?s:.*)may have up to 45,150 segments"
+    few = {"max_segments": 1000}
+    message = r"REX408.*max_segments = 1,000(?s:.*)may have up to 45,150 segments"
     with pytest.raises(rex.ExecutionError, match=message):
         rows(f"{UP} PATTERN ({pattern}) DEFINE {define}", table, settings=few)
     bounded = f"{UP} PATTERN (({pattern}) & PAIR) DEFINE {define}, SEGMENT PAIR AS window(2)"
@@ -186,9 +186,9 @@ def test_what_joins_make_on_the_way_is_no_answer() -> None:
     define = "SEGMENT S AS true, SEGMENT T AS last(x) > first(x), SEGMENT W AS window(1, 20)"
     clause = f"{UP} PATTERN ((S T)+ & W) DEFINE {define}"
     expected = [(i, j) for i in range(n) for j in range(i, min(n, i + 20)) if min(x[i : j + 1]) < x[j]]
-    assert rows(clause, table, settings={"limit_segments": 20_000}) == expected
-    with pytest.raises(rex.ExecutionError, match=r"REX408.*limit_segments = 100(?s:.*)may have up to 11,810 segments"):
-        rows(clause, table, settings={"limit_segments": 100})
+    assert rows(clause, table, settings={"max_segments": 20_000}) == expected
+    with pytest.raises(rex.ExecutionError, match=r"REX408.*max_segments = 100(?s:.*)may have up to 11,810 segments"):
+        rows(clause, table, settings={"max_segments": 100})
 
 
 @pytest.fixture
@@ -358,6 +358,6 @@ def test_very_many_candidates_are_warned_of_before_the_run() -> None:
     with pytest.warns(UserWarning, match=f"has {many:,} segments to go through"), pytest.raises(
         rex.ExecutionError, match="REX408"
     ):
-        rows(clause.format(""), table, settings={"limit_segments": 1000})
+        rows(clause.format(""), table, settings={"max_segments": 1000})
     bounded = clause.replace("(A B)", "((A B) & ALLW)").format(", SEGMENT ALLW AS window(1, 3)")
     assert len(rows(bounded, table.slice(0, 1000))) > 0  # and no warning, which would be an error

@@ -65,7 +65,7 @@ def search(pattern, measures=None, **conditions):
 clause = search({search})
 rows = np.arange({rows})
 table = pa.table({{"t": rows, "x": rows + 1.0}})
-settings = {{"planner": {planner!r}, "limit_segments": 10**9, "step_budget": 10**15}}
+settings = {{"planner": {planner!r}, "max_segments": 10**9, "max_steps": 10**15}}
 rex.match(clause, settings=settings)(table.slice(0, 12))  # compiles
 try:
     with interrupt_when_busy({inside!r}):
@@ -130,7 +130,7 @@ def test_the_limit_counts_steps(pattern: str, planner: str) -> None:
     measure = "first(M.x)" if "M" in pattern else "count(*)"
     used = ", ".join(text for name, text in DEFINITIONS.items() if re.search(rf"\b{name}\b", pattern))
     clause = f"ORDER BY t MEASURES {measure} AS m PATTERN ({pattern}) DEFINE {used}"
-    enough, few = {"planner": planner}, {"planner": planner, "step_budget": 1}
+    enough, few = {"planner": planner}, {"planner": planner, "max_steps": 1}
     assert len(rex.match(clause, settings=enough)(table)) >= 0
     with pytest.raises(rex.ExecutionError, match=r"REX403.*more than 1 steps a row"):
         rex.match(clause, settings=few)(table)

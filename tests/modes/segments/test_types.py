@@ -216,8 +216,8 @@ def test_every_mapping_is_tried() -> None:
     assert f"{len(found)} matches" in text
     # C needs three B before it: 0 1 2 of four rows, and so on.
     assert {"i": 0, "j": 3, "s": 3} in found
-    with pytest.raises(rex.ExecutionError, match=r"REX408.*more ways to map rows.*limit_segments = 5"):
-        rex.sql(query, t=table(), settings={"limit_segments": 5})
+    with pytest.raises(rex.ExecutionError, match=r"REX408.*more ways to map rows.*max_segments = 5"):
+        rex.sql(query, t=table(), settings={"max_segments": 5})
     with pytest.raises(rex.RexError, match="REX"):
         rex.sql(query.replace("avg(A.n)", "nosuch(avg(A.n))"), t=table().slice(0, 0))
 

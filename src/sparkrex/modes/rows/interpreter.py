@@ -141,7 +141,7 @@ class _Search:
                 return labels
             if operation == Op.MATCH:
                 n_steps += 1
-                if self.contexts and n_steps > self.matcher.settings.step_budget:
+                if self.contexts and n_steps > self.matcher.settings.max_steps:
                     raise self.matcher.failure(kernel.BUDGET, self.frame, start)
                 if row >= self.limit and self.is_open:
                     raise _UndecidedError

@@ -166,7 +166,7 @@ def _run(prepared: _Prepared, evaluator: Evaluator, builder: Callable[..., Build
     planned = prepared.planned
     if isinstance(planned, Planned):
         warn_of_candidates(planned)
-        planned.series.limit_steps(prepared.settings.step_budget)
+        planned.series.limit_steps(prepared.settings.max_steps)
         return run_aside(partial(_run_now, prepared, evaluator, builder), planned.series.give_up)
     return run_aside(partial(_run_now, prepared, evaluator, builder), lambda: None)
 
@@ -185,13 +185,13 @@ def _run_now(prepared: _Prepared, evaluator: Evaluator, builder: Callable[..., B
 
 
 def _run_mapped(prepared: _Prepared, search: SegmentSearch, table: pa.Table, evaluator: Evaluator) -> pa.Table:
-    limit = prepared.settings.limit_segments
+    limit = prepared.settings.max_segments
     try:
         matches = find_mappings(search, table, prepared.arrangement, evaluator, limit)
     except TooManySegmentsError:
         raise ExecutionError(
-            "REX408", f"there are more ways to map rows to variables than limit_segments = {limit:,}", search.source,
-            search.pattern.span or search.span, hint="say more in DEFINE, or raise the setting limit_segments",
+            "REX408", f"there are more ways to map rows to variables than max_segments = {limit:,}", search.source,
+            search.pattern.span or search.span, hint="say more in DEFINE, or raise the setting max_segments",
         ) from None
     prepared.watch.lap("find", f"{len(matches):,} matches")
     reader = MappedReader(table, prepared.arrangement, matches, variables_of(search), search.dialect, evaluator)
@@ -278,26 +278,26 @@ def _candidates(series: Series, node: Logical) -> int:
 
 def _found(planned: Planned, settings: Settings, builder: Callable[..., Builder]) -> Segments:
     search = planned.search
-    operator = builder(planned.series, planned.conditions, settings.limit_segments).build(planned.plan.physical)
+    operator = builder(planned.series, planned.conditions, settings.max_segments).build(planned.plan.physical)
     parts_found: list[Segments] = []
     n_found = 0
     try:
         for part in find_segments(operator, planned.series, planned.logical.windows):
             parts_found.append(part)
             n_found += len(part)
-            if n_found > settings.limit_segments:
+            if n_found > settings.max_segments:
                 raise TooManySegmentsError
     except TooManySegmentsError:
         raise ExecutionError(
-            "REX408", f"a part of the pattern has more segments than limit_segments = {settings.limit_segments:,}",
-            search.source, search.pattern.span or search.span, notes=(_largest(planned, settings.limit_segments),),
-            hint="bound it by a window, or raise the setting limit_segments",
+            "REX408", f"a part of the pattern has more segments than max_segments = {settings.max_segments:,}",
+            search.source, search.pattern.span or search.span, notes=(_largest(planned, settings.max_segments),),
+            hint="bound it by a window, or raise the setting max_segments",
         ) from None
     except StepsSpentError:
         raise ExecutionError(
-            "REX403", f"the search took more than {settings.step_budget:,} steps a row", search.source,
+            "REX403", f"the search took more than {settings.max_steps:,} steps a row", search.source,
             search.pattern.span or search.span,
-            hint="bound the pattern by a window, or raise the setting step_budget",
+            hint="bound the pattern by a window, or raise the setting max_steps",
         ) from None
     found = together(parts_found) if parts_found else no_segments(search.measured)
     return with_rows_after(found, planned.series.offsets, search.rows_after)

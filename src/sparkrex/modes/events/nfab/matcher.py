@@ -124,7 +124,7 @@ class NfabMatcher:
         taken = np.zeros(len(pieces), np.int64)  # what they may take, they may take together
 
         def task(begin: int, end: int, budget: NDArray[np.int64]) -> tuple[_Found, NDArray[np.int64]]:
-            share = Share(taken, pieces.index((begin, end)), self.settings.event_memory - earlier.size())
+            share = Share(taken, pieces.index((begin, end)), self.settings.max_event_memory - earlier.size())
             if is_backtrack:
                 return self._backtrack(arrays, frame, begin, end, share, budget)
             return self._search(state, arrays, frame, begin, end, share, budget, closes=closes)
@@ -163,7 +163,7 @@ class NfabMatcher:
         arrays = self._arrays(columns)
 
         def task(begin: int, end: int, budget: NDArray[np.int64]) -> Search:
-            share = Share(np.zeros(1, np.int64), 0, self.settings.event_memory)
+            share = Share(np.zeros(1, np.int64), 0, self.settings.max_event_memory)
             return self._run(NfabState(), arrays, columns, begin, end, share, budget, closes=True, keeps_buffer=True)
 
         (search,) = run_until_interrupted(task, [(0, len(columns.offsets) - 1)], self._budget)
@@ -286,7 +286,7 @@ class NfabMatcher:
             return EventMatches.none()
         ends = (node, last, first, np.zeros(len(node), np.uint8))
         # What waits is there beside the matches.
-        spare = self.settings.event_memory - state.size_of_runs() - sum(array.nbytes for array in ends)
+        spare = self.settings.max_event_memory - state.size_of_runs() - sum(array.nbytes for array in ends)
         writer = Writer(spare, budget)
         if writer.write(ends, len(node), state.nodes, spare) > 0:
             label = int(state.nodes[1][node[writer.last_end]])
@@ -365,7 +365,7 @@ class NfabMatcher:
         state.blocked = found.blocked - keep if found.blocked >= 0 else -1
 
     def _budget(self) -> NDArray[np.int64]:
-        return np.array([0, self.settings.step_budget, 0], np.int64)
+        return np.array([0, self.settings.max_steps, 0], np.int64)
 
     # -- errors --------------------------------------------------------------------------------------------------
 
@@ -396,9 +396,9 @@ class NfabMatcher:
             raise error
         if status == codes.TOO_MANY_STEPS:
             raise ExecutionError(
-                "REX403", f"the search took more than {self.settings.step_budget:,} steps at one event", query.source,
+                "REX403", f"the search took more than {self.settings.max_steps:,} steps at one event", query.source,
                 query.span,
-                hint="shorten WITHIN, add a predicate or an equivalence test, or raise the setting step_budget",
+                hint="shorten WITHIN, add a predicate or an equivalence test, or raise the setting max_steps",
             )
         part = {
             codes.TOO_MANY_RUNS: "runs that wait", codes.TOO_MANY_NODES: "the shared buffer of events",
@@ -407,15 +407,15 @@ class NfabMatcher:
         at = f" behind {state_name(self.automaton, where)}" if where else ""
         error = ExecutionError(
             "REX410",
-            f"{part}{at} need more than event_memory = {self.settings.event_memory:,} bytes", query.source, query.span,
-            hint=self._memory_hint(),
+            f"{part}{at} need more than max_event_memory = {self.settings.max_event_memory:,} bytes", query.source,
+            query.span, hint=self._memory_hint(),
         )
         if row >= 0:
             error.row = row
         raise error
 
     def _memory_hint(self) -> str:
-        hint = "shorten WITHIN, add a predicate or an equivalence test, or raise the setting event_memory"
+        hint = "shorten WITHIN, add a predicate or an equivalence test, or raise the setting max_event_memory"
         if self.query.strategy is Strategy.ANY and self.query.measures is not None and _only_aggregates(self.query):
             hint += "; RETURN only aggregates: trend aggregation will need no matches for that"
         return hint

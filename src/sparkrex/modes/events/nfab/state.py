@@ -67,7 +67,7 @@ class NfabState:
         return (0 if self.held is None else int(self.held.nbytes)) + self.size_of_runs()
 
     def size_of_runs(self) -> int:
-        """Bytes of what is kept beside the rows: what `event_memory` counts."""
+        """Bytes of what is kept beside the rows: what `max_event_memory` counts."""
         arrays = (*self.runs, *self.nodes, *self.ends)
         return self.undecided.size() + sum(array.nbytes for array in arrays)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", np.int64, np.float64)
 
 _MOST_ROOM = 1 << 27
-"""So many events of matches have room without growing, if event_memory allows them."""
+"""So many events of matches have room without growing, if max_event_memory allows them."""
 
 
 def longer(array: NDArray[Any], length: int) -> NDArray[Any]:
@@ -43,14 +43,15 @@ def repeated(record: NDArray[Number], n_times: int) -> NDArray[Number]:
     return np.tile(record, (n_times, 1))
 
 
-def room_for_matches(event_memory: int) -> tuple[NDArray[Any], ...]:
+def room_for_matches(max_event_memory: int) -> tuple[NDArray[Any], ...]:
     """Where matches are written: rows, labels, offsets, whether they are open, how many.
 
-    There is room for all that event_memory allows, and a little more, so that the limit is met before the room ends:
-    to grow means to copy, and what was written would be there twice. Of a page only what is written costs anything.
+    There is room for all that max_event_memory allows, and a little more, so that the limit is met before the room
+    ends: to grow means to copy, and what was written would be there twice. Of a page only what is written costs
+    anything.
     """
     # What waits beside the matches may have taken it all.
-    n_events = min(max(event_memory, 0) // kernel.EVENT_BYTES * 101 // 100, _MOST_ROOM)
+    n_events = min(max(max_event_memory, 0) // kernel.EVENT_BYTES * 101 // 100, _MOST_ROOM)
     n_matches = n_events // 2 + 2
     return (
         np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
@@ -70,8 +71,8 @@ def matches_of(output: tuple[Any, ...]) -> tuple[EventMatches, NDArray[np.bool_]
 class Writer:
     """Writes the matches of ends; `last_end` is the number of the one it came to. The budget is of one thread."""
 
-    def __init__(self, event_memory: int, budget: NDArray[np.int64]) -> None:
-        self.output = room_for_matches(event_memory)
+    def __init__(self, max_event_memory: int, budget: NDArray[np.int64]) -> None:
+        self.output = room_for_matches(max_event_memory)
         self._buffers = (
             np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64)
         )

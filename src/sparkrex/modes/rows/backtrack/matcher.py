@@ -87,7 +87,7 @@ class BacktrackMatcher:
             f"failures remembered at {per_partition} of {total} splits for the partition, "
             f"at {per_start} for a start row"
         )
-        budget = [f"step budget {self.settings.step_budget:,} per start row"] if total > per_partition else []
+        budget = [f"step budget {self.settings.max_steps:,} per start row"] if total > per_partition else []
         return [f"program of {len(self.program)} instructions", memory, *budget]
 
     def feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
@@ -135,7 +135,7 @@ class BacktrackMatcher:
                 (runs.operation, program.variable, label, program.first, program.second, program.entry), tables,
                 self.memo, (bitmap_of, bitmaps[1], context.code_begin, context.code_end), context.machine(),
                 context.columns, context.path(longest), (SKIP_MODES[self.plan.skip.to], skip_member),
-                np.int64(self.lookahead), np.int64(self.settings.step_budget), stop,
+                np.int64(self.lookahead), np.int64(self.settings.max_steps), stop,
             )
 
         return search
@@ -167,9 +167,9 @@ class BacktrackMatcher:
                 )
             case kernel.BUDGET:
                 return ExecutionError(
-                    "REX403", f"the search from one row took more than {self.settings.step_budget:,} steps",
+                    "REX403", f"the search from one row took more than {self.settings.max_steps:,} steps",
                     self.plan.source, self.plan.span, notes=(where,),
-                    hint="bound the quantifiers, add WITHIN, or raise the setting step_budget",
+                    hint="bound the quantifiers, add WITHIN, or raise the setting max_steps",
                 )
             case kernel.OVERFLOW:
                 return ExecutionError(

@@ -6,7 +6,7 @@ remembered and not tried again; that is sound exactly as far as the memory's key
 - conditions that depend on the row alone: (instruction, row), for the whole partition, so the search over all starts is
   linear in rows times instructions, plus the rows of reported matches;
 - conditions that depend on the row and on where the match starts: the same, forgotten at every start;
-- conditions that read how earlier rows were mapped: nothing is remembered, and `step_budget` bounds the search.
+- conditions that read how earlier rows were mapped: nothing is remembered, and `max_steps` bounds the search.
 
 A repetition of one variable is a *run*, one entry of the stack however long it is: a greedy one maps rows while they
 hold and then tries its exit from the last row back to the first, a reluctant one tries its exit before each row. Where
@@ -93,7 +93,7 @@ def _bound(bounds, b, machine, columns, record_ints, version, labels, place):
 
 @njit(cache=True, nogil=True)
 def search(offsets, opens, closes, first_start, first_number, program, runs, memo, conditions, machine, columns, path,
-           skip, lookahead, step_budget, stop):
+           skip, lookahead, max_steps, stop):
     """All matches of all partitions of a batch.
 
     Parameters
@@ -210,7 +210,7 @@ def search(offsets, opens, closes, first_start, first_number, program, runs, mem
                                 return (OVERFLOW if outcome == -1 else DIVISION_BY_ZERO, start, n_matches, match_start,
                                         match_end, match_number, n_labels, labels, start, number)
                     steps += 1
-                    if reads_context and steps > step_budget:
+                    if reads_context and steps > max_steps:
                         return (BUDGET, start, n_matches, match_start, match_end, match_number, n_labels, labels, start,
                                 number)
                     if outcome == 1:
