@@ -15,26 +15,38 @@ if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
 _OPERAND = "rex_operand_{}_0b1e7_"  # no literal of a query looks like this
+_WRITTEN = "as written"
 
 
 @dataclass(frozen=True, slots=True)
 class HostSyntax:
-    """A tree whose operands are stand-ins. Two are equal if they read the same.
+    """A tree of the query's dialect whose operands are stand-ins. Two are equal if the query's host is asked the same.
 
-    `text` is the template in the query's dialect: `{0}`, `{1}`, ... are the operands, and a literal brace is doubled,
-    as `str.format` has it.
+    Templates are as `str.format` has them: `{0}`, `{1}`, ... are the operands, and a literal brace is doubled.
     """
 
-    text: str
+    asked: str
     tree: exp.Expr = field(compare=False, repr=False)
     n_operands: int
+    dialect: Dialect = field(compare=False, repr=False)
     # Translating takes longer than everything else about a call, and the same one is rendered several times.
-    _templates: dict[str, str] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _templates: dict[str, str] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, tree: exp.Expr, dialect: Dialect, n_operands: int = 0) -> HostSyntax:
-        """The syntax of a tree that holds so many stand-ins."""
-        return cls(_template(tree.sql(dialect=dialect), n_operands), tree, n_operands)
+    def of(cls, tree: exp.Expr, dialect: Dialect, host: str, n_operands: int = 0) -> HostSyntax:
+        """The syntax of a tree that holds so many stand-ins; `host` is who the query asks.
+
+        Raises sqlglot's UnsupportedError if that host has nothing that means the same.
+        """
+        asked = _template(tree.sql(dialect=host, unsupported_level=ErrorLevel.RAISE), n_operands)
+        return cls(asked, tree, n_operands, dialect, {host: asked})
+
+    @property
+    def text(self) -> str:
+        """The template as the user could have written it."""
+        if _WRITTEN not in self._templates:
+            self._templates[_WRITTEN] = _template(self.tree.sql(dialect=self.dialect), self.n_operands)
+        return self._templates[_WRITTEN]
 
     def template(self, host: str) -> str:
         """The template in a host's SQL; sqlglot's UnsupportedError if the host has nothing that means the same."""

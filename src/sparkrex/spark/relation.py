@@ -73,6 +73,10 @@ def lower_relation(
     evaluator = open_evaluator(lowered.worker, settings)
     try:
         task = mode.task(lowered, plan, sample, carried, evaluator, settings, cloudpickle.dumps)
+    except RexError as error:
+        if error.source is None and error.span is not None:
+            error.source = plan.source
+        raise
     finally:
         evaluator.host.close()
     frame = shuffled.frame.mapInArrow(shipped_task(task), shuffled.output)

@@ -155,7 +155,7 @@ def _cast(converter: Converter, node: exp.Cast, place: Place, span: Span) -> Exp
     return Call(
         "try_cast" if isinstance(node, exp.TryCast) else "cast",
         (converter.convert_node(node.this, place), Literal(node.to.sql(dialect="duckdb"))),
-        to=HostSyntax.of(node.to, converter.scope.dialect),
+        to=HostSyntax.of(node.to, converter.scope.dialect, converter.scope.host_dialect),
         fraction=meanings.fraction(converter.scope) if is_to_integer(node, converter.types) else None,
         can_fail=can_fail(node, converter.types), span=span,
     )

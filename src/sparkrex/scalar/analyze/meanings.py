@@ -87,12 +87,10 @@ def host_name(node: exp.Expr) -> str:
 
 def syntax_of(tree: exp.Expr, scope: Scope, n_operands: int, span: Span) -> HostSyntax:
     """A tree whose operands are stand-ins, as syntax that the query's host can be asked."""
-    syntax = HostSyntax.of(tree, scope.dialect, n_operands)
     try:
-        syntax.template(scope.host_dialect)
+        return HostSyntax.of(tree, scope.dialect, scope.host_dialect, n_operands)
     except SqlglotUnsupported as error:
         raise UnsupportedError(
             "REX301", f"this cannot be translated from {scope.dialect_name} to {scope.host_dialect}", scope.source,
             span, notes=(str(error).strip(),), hint="write it with functions that both know",
         ) from error
-    return syntax

@@ -207,7 +207,7 @@ def syntax(text: str) -> HostSyntax:
     tree = parse_one(text.format("rex_operand"), dialect="spark")
     operand = next(column for column in tree.find_all(exp.Column) if column.name == "rex_operand")
     operand.replace(stand_in(0, None))
-    return HostSyntax.of(tree, Dialect.get_or_raise("spark"), 1)
+    return HostSyntax.of(tree, Dialect.get_or_raise("spark"), "spark", 1)
 
 
 def test_what_the_oracle_does_not_know_it_says() -> None:

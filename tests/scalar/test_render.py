@@ -39,7 +39,7 @@ def syntax(text: str, dialect: Dialect = SPARK_SQL) -> HostSyntax:
     tree = parse_one(text, dialect=dialect)
     for column in tree.find_all(type(stand_in(0, None))):
         column.replace(stand_in(0, None))
-    return HostSyntax.of(tree, dialect, 1)
+    return HostSyntax.of(tree, dialect, type(dialect).__name__.lower(), 1)
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""The algebra: expressions and how they are written."""

@@ -1,0 +1,1 @@
+"""Expressions and how they are written."""
