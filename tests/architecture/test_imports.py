@@ -68,8 +68,7 @@ TABLE: dict[str, Allowed] = {
     # What modes share: conditions over rows, and what is read from matches.
     "evaluate": allow(*FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", packages="numpy pyarrow"),
     "matching": allow(
-        *FOUNDATION, *EXPRESSIONS, "languages", "hosts/host", "columns", "kernels", "modes/plan", "modes/rows",
-        packages="numpy pyarrow",
+        *FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", "modes/plan", packages="numpy pyarrow",
     ),
     # Protocols and tables of languages and modes, and what all plans and clauses have.
     "modes": allow(*FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes/plan"),
@@ -116,8 +115,8 @@ TABLE: dict[str, Allowed] = {
     ),
     # Events.
     "modes/events": allow(
-        *FOUNDATION, "syntax", "languages", *EXPRESSIONS, *EVALUATION, "modes/plan", "modes/rows", *EVENTS,
-        "modes/events/kernels", *LOWERING, packages="numpy pyarrow",
+        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "modes/plan", *EVENTS, "modes/events/kernels", *LOWERING,
+        packages="numpy pyarrow",
     ),
     "modes/events/kernels": allow("kernels", packages="numpy numba"),
     "modes/events/language": allow(*FOUNDATION, "syntax", "modes/events", packages="sqlglot"),

@@ -32,10 +32,10 @@ from sparkrex.languages.match_recognize.row_pattern import (
     Permutation,
     Quantified,
 )
-from sparkrex.matching import aggregation, output, reading, row_values
+from sparkrex.matching import aggregation, reading, row_values
 from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows import choose as choose_matcher
-from sparkrex.modes.rows import engine, interpreter, program
+from sparkrex.modes.rows import engine, interpreter, output, program
 from sparkrex.modes.rows.backtrack import matcher as backtrack
 from sparkrex.modes.rows.conditions import reach
 from sparkrex.modes.rows.frame import hold_back

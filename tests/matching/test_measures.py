@@ -22,6 +22,7 @@ from sparkrex.matching import output, reading
 from sparkrex.matching.aggregation import aggregate_together
 from sparkrex.matching.contract import Matches
 from sparkrex.matching.reading import MatchReader, Viewpoints
+from sparkrex.modes.rows import output as row_output
 from sparkrex.scalar.expression import EACH_ROW, Aggregate, ClassifierAt, ColumnAt, End, Semantics, Target
 from sparkrex.threads import ranges
 
@@ -291,7 +292,7 @@ def test_navigation(data: st.DataObject, threads: int, form: str) -> None:
     )
     with run_as(form):
         reader = found.reader(threads)
-        check_targets(found, targets, reader, output._one_row(reader), 0)
+        check_targets(found, targets, reader, output.one_row(reader), 0)
         check_targets(found, targets, reader, reader.each_mapped_row, 0)
         rows = np.arange(reader.matches.n_mapped)[2:]
         check_targets(found, targets, reader, Viewpoints(reader.row_match[rows], rows, at_end=False), 2)
@@ -301,4 +302,4 @@ def test_navigation(data: st.DataObject, threads: int, form: str) -> None:
 @settings(max_examples=60, deadline=None)
 def test_unmatched_rows(found: Found) -> None:
     covered = {start + place for start, labels in found.matches for place in range(max(len(labels), 1))}
-    assert output._unmatched(found.reader(1)).tolist() == [p for p in range(found.offsets[-1]) if p not in covered]
+    assert row_output._unmatched(found.reader(1)).tolist() == [p for p in range(found.offsets[-1]) if p not in covered]

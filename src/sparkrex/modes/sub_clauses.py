@@ -126,3 +126,21 @@ def check_output(
                 else "give the relation a column list",
             )
     return None
+
+
+def union_variables(clause: Clause, scope: Scope) -> dict[str, frozenset[str]]:
+    """SUBSET's union variables: members are primary variables of the pattern, names are new."""
+    unions: dict[str, frozenset[str]] = {}
+    for subset in clause.subsets:
+        name = subset.name
+        if name.text in unions or name.text in scope.variables:
+            what = "a union variable" if name.text in unions else "a pattern variable"
+            raise AnalysisError("REX205", f"{name.text} is already {what}", scope.source, name.span)
+        for member in subset.members:
+            require_variable(member, scope, "REX206", f"{member.text} is not a pattern variable")
+        texts = [member.text for member in subset.members]
+        for position, member in enumerate(subset.members):
+            if member.text in texts[:position]:
+                raise AnalysisError("REX205", f"{member.text} is listed twice", scope.source, member.span)
+        unions[name.text] = frozenset(texts)
+    return unions

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex.matching.output import build_output
 from sparkrex.modes.rows import engine
 from sparkrex.modes.rows.labels import needs_labels
+from sparkrex.modes.rows.output import build_output
 
 if TYPE_CHECKING:
     from sparkrex.matching.reading import MatchReader

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from sparkrex.languages.match_recognize import traverse
 from sparkrex.languages.match_recognize.syntax import Clause
-from sparkrex.modes.rows.analyze import union_variables
 from sparkrex.modes.segments.analyze.clause import analyze_segments
+from sparkrex.modes.sub_clauses import union_variables
 from sparkrex.pipeline import parse_query
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.syntax.names import name_rules

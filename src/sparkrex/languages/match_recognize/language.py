@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sparkrex.languages.match_recognize import traverse
 from sparkrex.languages.match_recognize.parse import parse_clause
-from sparkrex.modes.rows.analyze import analyze_clause, union_variables
+from sparkrex.modes.rows.analyze import analyze_clause
 from sparkrex.modes.segments.analyze.clause import analyze_segments, is_segment_clause
+from sparkrex.modes.sub_clauses import union_variables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

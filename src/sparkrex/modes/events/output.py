@@ -15,12 +15,9 @@ import pyarrow as pa
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.wrap import wrap, wrap_strings
-from sparkrex.languages.match_recognize.row_pattern import Empty
 from sparkrex.matching.contract import Matches
-from sparkrex.matching.output import build_output
+from sparkrex.matching.output import one_row
 from sparkrex.matching.reading import MatchReader
-from sparkrex.modes.plan import RowsPerMatch, Skip, SkipTo
-from sparkrex.modes.rows.plan import MatchRecognize
 from sparkrex.threads import in_parallel
 
 if TYPE_CHECKING:
@@ -51,16 +48,9 @@ def build_events(
         ),
         variables, query.dialect, evaluator, threads,
     )
-    return build_output(_one_row_a_match(query), reader, [])
-
-
-def _one_row_a_match(query: EventQuery) -> MatchRecognize:
-    """What output must know of the query: the measures. The pattern has done its work."""
-    return MatchRecognize(
-        input_columns=query.input_columns, partition_by=(), order_by=(), measures=query.measures or (),
-        rows_per_match=RowsPerMatch.ONE, skip=Skip(SkipTo.NEXT_ROW), pattern=Empty(), subsets=(), definitions=(),
-        dialect=query.dialect, source=query.source, span=query.span, output_names=query.output_names,
-    )
+    expressions = [measure.expression for measure in query.measures]
+    values = reader.evaluate(expressions, one_row(reader), [measure.span for measure in query.measures])
+    return pa.table(values, names=list(query.output_columns()))
 
 
 def _each_event(

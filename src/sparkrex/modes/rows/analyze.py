@@ -20,7 +20,6 @@ from sparkrex.modes.sub_clauses import (
     check_output,
     order_keys,
     partition_keys,
-    require_variable,
     skip_mode,
 )
 from sparkrex.scalar.analyze.expressions import Converter
@@ -60,24 +59,6 @@ def analyze_clause(clause: Clause, scope: Scope, relation: Relation) -> MatchRec
     _check_row_mode(clause, scope)
     names = check_output(plan.output_columns(), plan.measures, relation, scope)
     return plan if names is None else replace(plan, output_names=names)
-
-
-def union_variables(clause: Clause, scope: Scope) -> dict[str, frozenset[str]]:
-    """SUBSET's union variables: members are primary variables of the pattern, names are new."""
-    unions: dict[str, frozenset[str]] = {}
-    for subset in clause.subsets:
-        name = subset.name
-        if name.text in unions or name.text in scope.variables:
-            what = "a union variable" if name.text in unions else "a pattern variable"
-            raise AnalysisError("REX205", f"{name.text} is already {what}", scope.source, name.span)
-        for member in subset.members:
-            require_variable(member, scope, "REX206", f"{member.text} is not a pattern variable")
-        texts = [member.text for member in subset.members]
-        for position, member in enumerate(subset.members):
-            if member.text in texts[:position]:
-                raise AnalysisError("REX205", f"{member.text} is listed twice", scope.source, member.span)
-        unions[name.text] = frozenset(texts)
-    return unions
 
 
 def _measures(clause: Clause, scope: Scope) -> tuple[Measure, ...]:

@@ -11,12 +11,13 @@ from sparkrex.columns.cuts import cut_chunks
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError
 from sparkrex.evaluate.bitmaps import host_reasons
-from sparkrex.matching.output import build_output, name_partition
+from sparkrex.matching.output import name_partition
 from sparkrex.matching.reading import MatchReader
 from sparkrex.matching.row_values import arrange_rows
 from sparkrex.modes.plan import columns_of
 from sparkrex.modes.rows.choose import choose_matcher
 from sparkrex.modes.rows.explain import RowsExplained
+from sparkrex.modes.rows.output import build_output
 from sparkrex.modes.rows.relation_columns import add_relation_columns
 from sparkrex.modes.rows.streamed import StreamedRelation, measure_reach
 from sparkrex.stopwatch import Stopwatch

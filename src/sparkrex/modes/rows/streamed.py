@@ -14,8 +14,9 @@ import pyarrow as pa
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError
-from sparkrex.matching.output import Decided, build_output, name_partition
+from sparkrex.matching.output import name_partition
 from sparkrex.matching.reading import MatchReader
+from sparkrex.modes.rows.output import Decided, build_output
 from sparkrex.scalar.expression import ClassifierAt, ColumnAt, End, walk
 
 if TYPE_CHECKING:
