@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from tests.golden import Case
 
-_N_DEFAULT = 30
+_N_DEFAULT = 16
 
 # Codes of the errors that only a running job can meet: Spark wraps them, and raises its own where Spark evaluates.
 _RUN_TIME_CODES = ("REX401", "REX402", "REX403", "REX404", "REX405", "REX406", "REX408")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from sparkrex.hosts.duckdb.host import RelationEvaluator
 
-N_EXAMPLES = int(os.environ.get("REX_EVENT_EXAMPLES", "400"))
+N_EXAMPLES = int(os.environ.get("REX_EVENT_EXAMPLES", "240"))
 SEED = int(os.environ.get("REX_SEED", "20080609"))
 # Several tests, so that parallel test workers share the work.
 N_SHARES = 4

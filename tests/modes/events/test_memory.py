@@ -82,6 +82,7 @@ def test_the_buffer_takes_what_event_memory_says(chunk_rows: int | None) -> None
     assert share <= 1.25
 
 
+@pytest.mark.slow
 def test_threads_share_what_backtracking_may_take() -> None:
     """Each had all of it."""
     query = "PATTERN SEQ(A a, B+ b[], C c) WHERE skip_till_any_match(a, b[], c) { [k] } RETURN count(b[]) AS n"
@@ -93,6 +94,7 @@ def test_threads_share_what_backtracking_may_take() -> None:
     assert share <= 1.25
 
 
+@pytest.mark.slow
 def test_backtracking_forgets_the_histories_it_has_left() -> None:
     """A node of the buffer for each step took 4 times as much."""
     query = RUNS.replace("RETURN", "{ c.x > b[1].x } RETURN")

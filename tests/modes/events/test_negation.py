@@ -105,7 +105,7 @@ def example(source: random.Random, items: tuple[str, ...], names: str, strategy:
 def test_negation_against_the_oracle(number: int, evaluator: RelationEvaluator) -> None:
     items, names = SHAPES[number]
     n_matches = n_refused = 0
-    n_examples = int(os.environ.get("REX_NEGATION_EXAMPLES", "20"))
+    n_examples = int(os.environ.get("REX_NEGATION_EXAMPLES", "12"))
     for seed in range(n_examples):
         source = random.Random(1000 * number + seed)
         strategy = source.choice([Strategy.ANY, Strategy.ANY, Strategy.ANY, Strategy.NEXT])

@@ -1,6 +1,6 @@
 """Random queries: the engine answers as the oracle does, and in chunks as whole.
 
-`REX_EXAMPLES` sets how many examples are run (default 400) and `REX_SEED` the seed. The summary at the end of the
+`REX_EXAMPLES` sets how many examples are run (default 240) and `REX_SEED` the seed. The summary at the end of the
 test run shows what they covered; too little coverage is a failure, for then the agreement would mean little.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.modes.rows.property.examples import Example
 
-N_EXAMPLES = int(os.environ.get("REX_EXAMPLES", "400"))
+N_EXAMPLES = int(os.environ.get("REX_EXAMPLES", "240"))
 SEED = int(os.environ.get("REX_SEED", "20161215"))
 # Several tests, so that parallel test workers share the work.
 N_SHARES = 4

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.modes.rows.property.examples import Example
 
 SEED = 19075
-N_EXAMPLES = 30
+N_EXAMPLES = 20
 
 
 @pytest.mark.parametrize("reword", REWORDINGS, ids=lambda reword: reword.__name__)
