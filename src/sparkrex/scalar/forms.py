@@ -27,6 +27,13 @@ def verbatim(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
+def null_if_any(call: Call) -> str:
+    """`greatest_strict` and the like where the host's own function leaves NULLs out."""
+    nulls = " OR ".join(f"{{{i}}} IS NULL" for i in range(len(call.operands)))
+    name = call.function.removesuffix("_strict").upper()
+    return f"(CASE WHEN {nulls} THEN NULL ELSE {call_form(name, len(call.operands))} END)"
+
+
 def _connector(call: Call) -> str:
     return "(" + f" {call.function.upper()} ".join(f"{{{i}}}" for i in range(len(call.operands))) + ")"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparkrex.scalar.expression import Difference, Fraction, OnZero
-from sparkrex.scalar.forms import call_form, verbatim
+from sparkrex.scalar.forms import null_if_any, verbatim
 from sparkrex.scalar.guards import FINER_THAN_MICROSECONDS
 from sparkrex.scalar.render.renderer import Renderer
 
@@ -52,12 +52,6 @@ def _cast(call: Call) -> str:
     return f"{call.function.upper()}({value} AS {call.to.template('duckdb')})"
 
 
-def _strict(call: Call) -> str:
-    nulls = " OR ".join(f"{{{i}}} IS NULL" for i in range(len(call.operands)))
-    name = call.function.removesuffix("_strict").upper()
-    return f"(CASE WHEN {nulls} THEN NULL ELSE {call_form(name, len(call.operands))} END)"
-
-
 def _timestampdiff(call: Call) -> str:
     assert call.unit is not None
     if call.unit.upper() not in _MONTHS:
@@ -92,8 +86,8 @@ DUCKDB = Renderer(
         "timestampdiff": _timestampdiff,
         "cast": _cast,
         "try_cast": _cast,
-        "greatest_strict": _strict,
-        "least_strict": _strict,
+        "greatest_strict": null_if_any,
+        "least_strict": null_if_any,
         # Oracle's, whose NULL is the empty string.
         "concat": "NULLIF(CONCAT_WS('', {0}, {1}), '')",
         "array_contains": "LIST_CONTAINS({1}, {0})",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparkrex.scalar.expression import Difference, Fraction, OnZero
-from sparkrex.scalar.forms import call_form, verbatim
+from sparkrex.scalar.forms import null_if_any, verbatim
 from sparkrex.scalar.render.renderer import Renderer
 
 if TYPE_CHECKING:
@@ -33,10 +33,6 @@ def _cast(call: Call) -> str:
     return f"{call.function.upper()}({value} AS {call.to.template('spark')})"
 
 
-def _strict(call: Call) -> str:
-    return call_form(call.function.removesuffix("_strict").upper(), len(call.operands))
-
-
 def _struct_field(call: Call) -> str:
     name = str(call.operands[1].value)  # type: ignore[union-attr]  # a literal, the field's name
     return f"({{0}}).{verbatim(quoted(name))}"
@@ -59,8 +55,8 @@ SPARK = Renderer(
         "timestampdiff": _timestampdiff,
         "cast": _cast,
         "try_cast": _cast,
-        "greatest_strict": _strict,
-        "least_strict": _strict,
+        "greatest_strict": null_if_any,
+        "least_strict": null_if_any,
         # Oracle's, whose NULL is the empty string.
         "concat": "NULLIF(CONCAT_WS('', {0}, {1}), '')",
         "array_contains": "ARRAY_CONTAINS({1}, {0})",
