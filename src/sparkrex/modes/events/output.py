@@ -16,7 +16,7 @@ from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.wrap import wrap, wrap_strings
 from sparkrex.matching.contract import Matches
-from sparkrex.matching.output import one_row
+from sparkrex.matching.output import NO_COLUMNS, one_row
 from sparkrex.matching.reading import MatchReader
 from sparkrex.threads import in_parallel
 
@@ -50,6 +50,8 @@ def build_events(
     )
     expressions = [measure.expression for measure in query.measures]
     values = reader.evaluate(expressions, one_row(reader), [measure.span for measure in query.measures])
+    if not values:  # a worker of Spark's that is asked for constants only
+        return pa.table({NO_COLUMNS: pa.nulls(len(matches), pa.int8())})
     return pa.table(values, names=list(query.output_columns()))
 
 
