@@ -18,7 +18,7 @@ from sparkrex.scalar.analyze.failing import can_fail
 from sparkrex.scalar.analyze.opaque import convert_opaque, is_volatile_call
 from sparkrex.scalar.analyze.sqlglot_types import are_both_dates, are_both_integers, is_to_integer
 from sparkrex.scalar.expression import Call, Expression, Literal
-from sparkrex.scalar.host_syntax import HostSyntax, stand_in
+from sparkrex.scalar.host_syntax import stand_in
 
 if TYPE_CHECKING:
     from sparkrex.scalar.analyze.expressions import Converter
@@ -155,7 +155,7 @@ def _cast(converter: Converter, node: exp.Cast, place: Place, span: Span) -> Exp
     return Call(
         "try_cast" if isinstance(node, exp.TryCast) else "cast",
         (converter.convert_node(node.this, place), Literal(node.to.sql(dialect="duckdb"))),
-        to=HostSyntax.of(node.to, converter.scope.dialect, converter.scope.host_dialect),
+        to=meanings.syntax_of(node.to, converter.scope, 0, span),
         fraction=meanings.fraction(converter.scope) if is_to_integer(node, converter.types) else None,
         can_fail=can_fail(node, converter.types), span=span,
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sparkrex.scalar.forms import Form
+    from sparkrex.scalar.host_syntax import HostSyntax
 
 Leaf: TypeAlias = ColumnAt | ClassifierAt | MatchNumber | Aggregate
 
@@ -54,21 +55,22 @@ class Renderer:
     def aggregate(self, node: Aggregate, arguments: Sequence[str]) -> str:
         """SQL of an aggregate's call alone: its filter, order and DISTINCT are the caller's."""
         if node.syntax is not None:
-            return self._translated(node).format(*arguments)
+            return self._translated(node, node.syntax).format(*arguments)
         if node.function == "count" and not arguments:
             return "count(*)"
         return self.aggregates.get(node.function, call_form(node.function, len(arguments))).format(*arguments)
 
     def _template(self, call: Call) -> str:
         if call.syntax is not None:
-            return self._translated(call)
+            return self._translated(call, call.syntax)
+        if call.to is not None:
+            self._translated(call, call.to)  # the form of a cast asks again, and what is known is kept
         form = self.forms.get(call.function) or PLAIN[call.function]
         return form if isinstance(form, str) else form(call)
 
-    def _translated(self, node: Call | Aggregate) -> str:
-        assert node.syntax is not None
+    def _translated(self, node: Call | Aggregate, syntax: HostSyntax) -> str:
         try:
-            return node.syntax.template(self.host)
+            return syntax.template(self.host)
         except SqlglotUnsupported as error:
             raise UnsupportedError(
                 "REX301", f"this cannot be translated to {self.host}", None, node.span, notes=(str(error).strip(),),
