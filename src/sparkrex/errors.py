@@ -153,11 +153,12 @@ class UnsupportedError(RexError):
 class ExecutionError(RexError):
     """The query met data that it cannot be applied to.
 
-    `row` is the position of the row in question in the ordered input, while the search that failed is still known; who
-    has the partition keys finds the `partition` by it.
+    `row` is the position of the row in question in the ordered input, while the search that failed is still known, and
+    `slot` its open partition (see `matching.feed`); who has the partition keys finds the `partition` by it.
     """
 
     row: int | None = None
+    slot: int | None = None
 
 
 class InternalError(RexError):

@@ -1,0 +1,61 @@
+"""Feeding a runner with rows in order: all at once, or so many rows at a time."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparkrex.columns.arrange import Arrangement
+from sparkrex.columns.cuts import cut_chunks
+from sparkrex.columns.wrap import wrap
+from sparkrex.errors import ExecutionError
+from sparkrex.matching.feed import Feed
+from sparkrex.matching.output import name_partition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+
+def chunk_feed(
+    chunk: pa.Table, offsets: NDArray[np.int64], first_slot: int, *, opens: bool, closes: bool
+) -> Feed:
+    """A chunk of ordered partitions: the first one goes on unless `opens`, the last one stays open unless `closes`.
+
+    Slots are numbered from `first_slot`, which is the open one's number if the first partition goes on.
+    """
+    n_partitions = len(offsets) - 1
+    does_open, does_close = np.ones(n_partitions, np.bool_), np.ones(n_partitions, np.bool_)
+    does_open[:1], does_close[-1:] = opens, closes
+    slots = first_slot + np.arange(n_partitions)
+    return Feed(chunk, Arrangement(None, offsets, chunk.num_rows), slots, does_open, does_close)
+
+
+def feeds_of(table: pa.Table, arrangement: Arrangement, chunk_rows: int | None) -> Iterator[Feed]:
+    """All rows in one feed, or `chunk_rows` in each; each partition is a slot."""
+    if chunk_rows is None or not table.num_rows:
+        yield Feed.whole(table, arrangement)
+        return
+    if arrangement.order is not None:
+        table = table.take(wrap(arrangement.order))
+    slot = 0
+    for chunk in cut_chunks(arrangement.offsets, chunk_rows):
+        rows = table.slice(chunk.first, chunk.last - chunk.first)
+        yield chunk_feed(rows, chunk.offsets, slot, opens=chunk.opens, closes=chunk.closes)
+        slot += len(chunk.offsets) - 2 + chunk.closes
+
+
+@contextmanager
+def partition_named(feed: Feed, names: list[str], keys: list[str]) -> Iterator[None]:
+    """Inside, an error of a slot says in which partition it is: `keys` are the columns that hold its keys."""
+    try:
+        yield
+    except ExecutionError as error:
+        row = None if error.slot is None else feed.input_row(error.slot)
+        if row is not None:
+            name_partition(error, names, [feed.table.column(key) for key in keys], row)
+        raise

@@ -1,0 +1,182 @@
+"""What a runner keeps of every open slot: rows, other tables, and numbers. One value, whatever the mode.
+
+Slots are apart from each other: some can be selected into a state of their own, states can be put together, saved as
+bytes and restored, and a feed costs its rows and what its own slots keep.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.arrange import Arrangement
+from sparkrex.columns.wrap import wrap
+from sparkrex.errors import ExecutionError, InternalError
+from sparkrex.matching.feed import Frame
+from sparkrex.matching.slot_table import SlotTable, offsets_of, rows_of_spans, take_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from sparkrex.matching.feed import Feed
+    from sparkrex.settings import Settings
+
+FORMAT_VERSION = 1
+"""Of saved states: a state that another version wrote is refused."""
+
+ROWS = "rows"
+"""The table of the rows held back, which every mode has."""
+
+
+class State:
+    """Changes with every feed.
+
+    There are `n_slots` slots, one more than the highest number that was fed. `numbers` has one entry for each, a record
+    of the mode's own fields; that of a slot which opens is `fresh`. `tables` has, by name, rows for each slot: those
+    held back, and whatever else a mode keeps of a slot that has no fixed size.
+    """
+
+    def __init__(self, fresh: NDArray[Any], tables: Iterable[str] = ()) -> None:
+        self.fresh = fresh
+        self.n_slots = 0
+        self._numbers = np.empty(0, fresh.dtype)  # with room for more
+        self.tables = {name: SlotTable() for name in (ROWS, *tables)}
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """The numbers of all slots, to be read and written."""
+        return self._numbers[: self.n_slots]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything that is kept."""
+        return self.numbers.nbytes + sum(table.nbytes for table in self.tables.values())
+
+    def open(self, feed: Feed) -> Frame:
+        """The rows to look at. Slots that open keep nothing from before."""
+        self.reset(feed.slots[feed.opens], up_to=int(feed.slots.max(initial=-1)) + 1)
+        held, held_offsets = self.tables[ROWS].read(feed.slots)
+        own = feed.arrangement
+        n_held = np.diff(held_offsets)
+        if held is None:
+            return Frame(feed.table, own, n_held)
+        fed = feed.table if own.order is None else feed.table.take(wrap(own.order))
+        table = pa.concat_tables([held, fed])
+        offsets = held_offsets + own.offsets
+        if held_offsets[1] < held_offsets[-1]:  # not only the first partition has rows from before
+            order = np.empty(offsets[-1], np.int64)
+            order[rows_of_spans(offsets[:-1], n_held)] = np.arange(held.num_rows)
+            order[rows_of_spans(offsets[:-1] + n_held, np.diff(own.offsets))] = np.arange(held.num_rows, len(order))
+            table = table.take(wrap(order))
+        return Frame(table, Arrangement(None, offsets, table.num_rows), n_held)
+
+    def close(self, feed: Feed, frame: Frame, first: NDArray[np.int64], settings: Settings) -> None:
+        """Hold back the rows of each partition from position `first` on; nothing of slots that close."""
+        length = np.where(feed.closes, 0, frame.end - first)
+        _check_open_rows(length, feed.slots, settings.max_open_rows)
+        kept = length > 0
+        table = None
+        if kept.any():
+            n_kept, order = int(length.sum()), frame.arrangement.order
+            if order is not None or 2 * n_kept < frame.table.num_rows:
+                # A copy: a slice would keep the memory of the whole frame.
+                rows = rows_of_spans(first, length)
+                table = frame.table.take(wrap(rows if order is None else order[rows]))
+            else:
+                table = take_spans(frame.table, first[kept], length[kept])
+        self.tables[ROWS].write(feed.slots, table, offsets_of(length))
+        self.reset(feed.slots[feed.closes])
+
+    def reset(self, slots: NDArray[np.int64], up_to: int = 0) -> None:
+        """The slots are as before their first row. There are numbers for `up_to` slots."""
+        if up_to > len(self._numbers):
+            more = np.full(max(up_to, 2 * len(self._numbers)), self.fresh, self.fresh.dtype)
+            more[: self.n_slots] = self.numbers
+            self._numbers = more
+        self.n_slots = max(self.n_slots, up_to)
+        if len(slots):
+            self.numbers[slots] = self.fresh
+            for table in self.tables.values():
+                table.clear(slots)
+
+    def select(self, slots: NDArray[np.int64]) -> State:
+        """Some slots as a state of their own, where they are numbered from 0."""
+        self.reset(np.empty(0, np.int64), up_to=int(slots.max(initial=-1)) + 1)
+        found = State(self.fresh)
+        found._numbers, found.n_slots = self.numbers[slots], len(slots)
+        found.tables = {name: table.select(slots) for name, table in self.tables.items()}
+        return found
+
+    @staticmethod
+    def merge(states: Sequence[State]) -> State:
+        """The slots of several states, numbered one after the other."""
+        found = State(states[0].fresh)
+        n_slots = [state.n_slots for state in states]
+        found._numbers, found.n_slots = np.concatenate([state.numbers for state in states]), sum(n_slots)
+        found.tables = {
+            name: SlotTable.concatenate([state.tables[name] for state in states], n_slots) for name in states[0].tables
+        }
+        return found
+
+    def snapshot(self, fingerprint: str) -> bytes:
+        """Everything as bytes, no pickles. `fingerprint` says of which plan."""
+        every = np.arange(self.n_slots)
+        parts = [self.numbers.tobytes()]
+        for table in self.tables.values():
+            rows, offsets = table.read(every)
+            parts += [offsets.tobytes(), b"" if rows is None else _written(rows)]
+        header = {
+            "version": FORMAT_VERSION, "fingerprint": fingerprint, "n_slots": self.n_slots,
+            "fields": self.numbers.dtype.descr, "tables": list(self.tables), "lengths": [len(part) for part in parts],
+        }
+        text = json.dumps(header).encode()
+        return b"".join([len(text).to_bytes(8, "little"), text, *parts])
+
+    def restore(self, data: bytes, fingerprint: str) -> State:
+        """The state that was saved; this one is a fresh one of the same plan."""
+        view = memoryview(data)
+        begin = 8 + int.from_bytes(view[:8], "little")
+        header: dict[str, Any] = json.loads(bytes(view[8:begin]))
+        if header["version"] != FORMAT_VERSION:
+            raise InternalError(
+                "REX901", f"a saved state of format {header['version']}, this is {FORMAT_VERSION}", None, None
+            )
+        is_alike = [tuple(field) for field in header["fields"]] == self.fresh.dtype.descr
+        if header["fingerprint"] != fingerprint or header["tables"] != list(self.tables) or not is_alike:
+            raise InternalError(
+                "REX901", f"a saved state of plan {header['fingerprint']}, this is {fingerprint}", None, None
+            )
+        cuts = begin + offsets_of(np.array(header["lengths"], np.int64))
+        parts = [view[first:last] for first, last in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)]
+        found = State(self.fresh, [name for name in self.tables if name != ROWS])
+        found._numbers, found.n_slots = np.frombuffer(parts[0], self.fresh.dtype).copy(), header["n_slots"]
+        for number, name in enumerate(header["tables"]):
+            offsets, rows = parts[1 + 2 * number : 3 + 2 * number]
+            table = pa.ipc.open_stream(pa.py_buffer(rows)).read_all() if len(rows) else None
+            found.tables[name].write(np.arange(header["n_slots"]), table, np.frombuffer(offsets, np.int64))
+        return found
+
+
+def _written(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def _check_open_rows(length: NDArray[np.int64], slots: NDArray[np.int64], limit: int) -> None:
+    if length.max(initial=0) <= limit:
+        return
+    place = int((length > limit).argmax())
+    error = ExecutionError(
+        "REX406", f"a match is undecided over {length[place]:,} rows, more than max_open_rows = {limit:,}", None, None,
+        hint="raise max_open_rows, or bound the pattern with WITHIN or a quantifier",
+    )
+    error.slot = int(slots[place])
+    raise error
