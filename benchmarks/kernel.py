@@ -10,6 +10,7 @@ from sparkrex.columns.inputs import to_arrow
 from sparkrex.columns.ordered import Columns
 from sparkrex.hosts.duckdb.host import DuckDbHost
 from sparkrex.modes.rows.choose import choose_matcher
+from sparkrex.modes.rows.matcher import Partitions
 from sparkrex.modes.rows.plan import MatchRecognize
 from sparkrex.pipeline import parse_query, prepare_relation
 from sparkrex.scalar.expression import ColumnAt, walk
@@ -38,7 +39,7 @@ def time_matcher(query: Query, table: pa.Table, key: str, repeat: int) -> list[f
         seconds = []
         for _ in range(repeat + 1):
             start = time.perf_counter()
-            matcher.feed(matcher.open(), Columns(chosen, rows.offsets), opens=True, closes=True)
+            matcher.find(Columns(chosen, rows.offsets), Partitions.whole(rows.offsets))
             seconds.append(time.perf_counter() - start)
         return seconds[1:]
     finally:

@@ -69,6 +69,7 @@ CODES: dict[str, str] = {
     "REX411": "an aggregate of your own failed",
     "REX413": "Spark's workers lack the package",
     "REX414": "a time is finer than what is computed with it",
+    "REX415": "open partitions need more memory than they may have",
     "REX901": "internal error",
 }
 

@@ -24,9 +24,10 @@ class Settings:
 
     `max_steps` bounds the steps of the search from one start row when a condition reads the match's context (others
     need no bound), and of an event query at one event. `chunk_rows`, if set, feeds the matcher that many rows at a
-    time. `max_open_rows` bounds the rows that a matcher holds back while a match is undecided. `time_zone` is the
-    in-memory host's. `matcher` forces a row pattern matcher by name: `automaton`, `backtrack` or `interpreter`.
-    `threads` are used in memory, one in a Spark
+    time. `max_open_rows` bounds the rows of one partition that are held back while a match is undecided, and
+    `max_state_memory` the bytes of all that is held back between two feeds. `time_zone` is the in-memory host's.
+    `matcher` forces a row pattern matcher by name: `automaton`, `backtrack` or `interpreter`. `threads` are used in
+    memory, one in a Spark
     worker; None means all cores. `planner` plans segment searches; None means `optimizer`, the others go by rules.
     `max_segments` bounds the segments that a part of a pattern may have at a time, and `sample_series` is on how many
     series a segment search samples its conditions. `event_algorithm` is how event queries are matched: `merging`,
@@ -38,6 +39,7 @@ class Settings:
     max_steps: int = 100_000_000
     chunk_rows: int | None = None
     max_open_rows: int = 100_000_000
+    max_state_memory: int = 8 << 30
     time_zone: str = "UTC"
     matcher: str | None = None
     threads: int | None = None
@@ -72,8 +74,8 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
         settings = replace(settings, tie_break=(settings.tie_break,))
     settings = replace(settings, tie_break=tuple(settings.tie_break))
     for name in (
-        "max_steps", "chunk_rows", "max_open_rows", "sort_memory", "threads", "max_segments", "sample_series",
-        "max_event_memory",
+        "max_steps", "chunk_rows", "max_open_rows", "max_state_memory", "sort_memory", "threads", "max_segments",
+        "sample_series", "max_event_memory",
     ):
         value = getattr(settings, name)
         if value is not None and (not isinstance(value, int) or value < 1):

@@ -16,14 +16,17 @@ from unittest import mock
 import duckdb
 import pyarrow as pa
 from tests.answers import rows_of
+from tests.matching.schedules import many_open
 from tests.modes.rows.oracle import OracleError, evaluate
 
 from sparkrex import pipeline
 from sparkrex.errors import ExecutionError, RexError
-from sparkrex.modes.rows import engine
+from sparkrex.modes.rows import engine, runner
 from sparkrex.modes.rows.choose import choose_matcher
+from sparkrex.modes.rows.runner import RowRunner
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Iterator, Mapping
 
     from sparkrex.hosts.host import Evaluator
@@ -41,9 +44,23 @@ class Watch:
     variants: list[tuple[str, pa.Table | RexError]] = field(default_factory=list)
 
 
+MANY_OPEN = "many open"
+
+
+def _followed(plan: MatchRecognize, table: pa.Table) -> str | None:
+    """The column by which rows are ordered, if a horizon can be told by it."""
+    key = plan.order_by[0] if plan.order_by else None
+    if key is None or key.column is None or key.is_descending or table.column(key.column).null_count:
+        return None
+    return key.column if pa.types.is_integer(table.column(key.column).type) else None
+
+
 @contextmanager
-def watched(variants: Mapping[str, Mapping[str, Any]]) -> Iterator[Watch]:
-    """Notes every relation evaluated inside, also one that raises; `variants` are settings to ask again with."""
+def watched(variants: Mapping[str, Mapping[str, Any]], scatter: random.Random | None = None) -> Iterator[Watch]:
+    """Notes every relation evaluated inside, also one that raises; `variants` are settings to ask again with.
+
+    With `scatter` it is also asked again, as the variant `MANY_OPEN`, with all partitions open at once.
+    """
     watch = Watch()
     run_relation = pipeline.run_relation
 
@@ -55,6 +72,13 @@ def watched(variants: Mapping[str, Mapping[str, Any]]) -> Iterator[Watch]:
             except RexError as error:
                 answer = error
             watch.variants.append((name, answer))
+        if scatter is not None:
+            with many_open(engine, RowRunner, scatter, _followed(plan, table)):
+                try:
+                    answer = run_relation(plan, table, evaluator, settings)
+                except RexError as error:
+                    answer = error
+            watch.variants.append((MANY_OPEN, answer))
         watch.matchers.clear()
         return run_relation(plan, table, evaluator, settings)
 
@@ -64,7 +88,7 @@ def watched(variants: Mapping[str, Mapping[str, Any]]) -> Iterator[Watch]:
         return choice
 
     with (
-        mock.patch.object(pipeline, "run_relation", noting), mock.patch.object(engine, "choose_matcher", choosing)
+        mock.patch.object(pipeline, "run_relation", noting), mock.patch.object(runner, "choose_matcher", choosing)
     ):
         yield watch
 

@@ -561,6 +561,15 @@ WINDOW w AS (ORDER BY ts
         where="With two times of one and two nanoseconds after 1970:",
     ),
     Example(
+        "REX415",
+        "What is held back between two chunks of rows takes memory, and the setting `max_state_memory` bounds it.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A+ B)
+  DEFINE B AS price < 0)""",
+        settings={"chunk_rows": 1, "max_state_memory": 64},
+    ),
+    Example(
         "REX901",
         "A fault of SparkRex itself, never yours. Please report it with the query.",
         "",

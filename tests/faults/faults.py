@@ -33,13 +33,12 @@ from sparkrex.languages.match_recognize.row_pattern import (
     Quantified,
 )
 from sparkrex.matching import aggregation, reading, row_values
+from sparkrex.matching.state import State
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.rows import choose as choose_matcher
-from sparkrex.modes.rows import engine, interpreter, output, program
-from sparkrex.modes.rows.backtrack import matcher as backtrack
-from sparkrex.modes.rows.conditions import reach
-from sparkrex.modes.rows.frame import hold_back
+from sparkrex.modes.rows import memo, output, problem, program
+from sparkrex.modes.rows.conditions import measure_reach, reach
 from sparkrex.modes.rows.kernels import backtrack as kernel
+from sparkrex.modes.rows.runner import RowRunner
 from sparkrex.scalar.expression import Aggregate, ClassifierAt, ColumnAt, Semantics
 
 if TYPE_CHECKING:
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from sparkrex.evaluate.blocks import Value
     from sparkrex.languages.match_recognize.row_pattern import RowPattern
     from sparkrex.matching.contract import Matches
+    from sparkrex.matching.feed import Feed, Frame
     from sparkrex.matching.reading import MatchReader, Viewpoints
     from sparkrex.scalar.expression import Target
     from sparkrex.source import Source
@@ -73,7 +73,7 @@ def _with_patterns_changed(change: Callable[[RowPattern], RowPattern]) -> Abstra
     def compiled(pattern: RowPattern, source: Source) -> program.Program:
         return program.compile_pattern(_rewritten(pattern, change), source)
 
-    return mock.patch.object(choose_matcher, "compile_pattern", compiled)
+    return mock.patch.object(problem, "compile_pattern", compiled)
 
 
 def _rewritten(pattern: RowPattern, change: Callable[[RowPattern], RowPattern]) -> RowPattern:
@@ -142,7 +142,7 @@ def _null_holds() -> AbstractContextManager[Any]:
 
 
 def _context_failures_remembered() -> AbstractContextManager[Any]:
-    return mock.patch.object(backtrack, "context_level", lambda _: 0)
+    return mock.patch.object(memo, "context_level", lambda _: 0)
 
 
 @contextmanager
@@ -188,16 +188,18 @@ def _in_plain_python() -> AbstractContextManager[Any]:
 
 
 def _skip_taken_as(given: SkipTo, taken: int) -> AbstractContextManager[Any]:
-    return mock.patch.dict(backtrack.SKIP_MODES, {given: taken})
+    return mock.patch.dict(problem._SKIP_MODES, {given: taken})
 
 
 def _matches_changed(change: Callable[[Matches, Arrangement], Matches]) -> AbstractContextManager[Any]:
-    correct = engine.find_matches
+    """What a matcher finds in whole partitions is changed, whichever it is."""
+    correct = RowRunner._find
 
-    def find(plan: Any, table: pa.Table, arrangement: Arrangement, choice: Any) -> Matches:
-        return change(correct(plan, table, arrangement, choice), arrangement)
+    def find(runner: RowRunner, feed: Feed, frame: Frame, *rest: Any) -> Matches:
+        found = correct(runner, feed, frame, *rest)
+        return change(found, frame.arrangement) if feed.is_whole else found
 
-    return mock.patch.object(engine, "find_matches", find)
+    return mock.patch.object(RowRunner, "_find", find)
 
 
 def _empty_matches_not_numbered(matches: Matches, arrangement: Arrangement) -> Matches:
@@ -316,21 +318,26 @@ def _empty_match_counts_its_row() -> AbstractContextManager[Any]:
 
 
 @contextmanager
-def _held_back(changes: dict[str, int]) -> Iterator[None]:
-    def held(state: Any, frame: Any, next_start: int, next_number: int, reach_back: int, settings: Any) -> None:
-        hold_back(
-            state, frame, next_start, changes.get("next_number", next_number), changes.get("reach_back", reach_back),
-            settings,
-        )
-
-    with ExitStack() as stack:
-        for module in (backtrack, interpreter):
-            stack.enter_context(mock.patch.object(module, "hold_back", held))
+def _nothing_held_before_a_start() -> Iterator[None]:
+    with (
+        mock.patch.object(problem, "reach", lambda plan: (0, reach(plan)[1])),
+        mock.patch.object(problem, "measure_reach", lambda plan: (0, measure_reach(plan)[1])),
+    ):
         yield
 
 
+def _numbers_forgotten() -> AbstractContextManager[Any]:
+    correct = State.close
+
+    def close(state: State, feed: Feed, *rest: Any) -> None:
+        correct(state, feed, *rest)
+        state.numbers["number"][feed.slots] = 1
+
+    return mock.patch.object(State, "close", close)
+
+
 def _no_lookahead() -> AbstractContextManager[Any]:
-    return mock.patch.object(choose_matcher, "reach", lambda plan: (reach(plan)[0], 0))
+    return mock.patch.object(problem, "reach", lambda plan: (reach(plan)[0], 0))
 
 
 _AGGREGATE_IN_DEFINE = "DEFINE.*(sum|count|avg|min|max)"
@@ -372,7 +379,7 @@ FAULTS = (
     Fault("the classifier of a row outside the match is not NULL", _null_classifier_counts, "CLASSIFIER"),
     Fault("rows inside a match are also shown as unmatched", _unmatched_rows_repeated, "UNMATCHED"),
     Fault("columns of an empty match are those of its row", _empty_match_counts_its_row),
-    Fault("in chunks: rows that PREV reads are not held back", lambda: _held_back({"reach_back": 0}), "DEFINE.*PREV"),
+    Fault("in chunks: rows that PREV reads are not held back", _nothing_held_before_a_start, "DEFINE.*PREV"),
     Fault("in chunks: rows that NEXT reads are not waited for", _no_lookahead, "DEFINE.*NEXT"),
-    Fault("in chunks: match numbers begin again", lambda: _held_back({"next_number": 1}), "MATCH_NUMBER"),
+    Fault("in chunks: match numbers begin again", _numbers_forgotten, "MATCH_NUMBER"),
 )

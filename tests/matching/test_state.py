@@ -131,6 +131,8 @@ def test_limits_name_the_slot() -> None:
     with pytest.raises(ExecutionError, match="REX406") as caught:
         state.close(feed, frame, frame.begin, Settings(max_open_rows=2))
     assert caught.value.slot == 5
+    with pytest.raises(ExecutionError, match="REX415"):
+        state.close(feed, frame, frame.begin, Settings(max_state_memory=10))
 
 
 def test_what_is_left_of_a_large_frame_does_not_keep_it_in_memory() -> None:

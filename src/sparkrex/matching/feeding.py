@@ -20,18 +20,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from sparkrex.matching.runner import Runner
+
 
 def chunk_feed(
-    chunk: pa.Table, offsets: NDArray[np.int64], first_slot: int, *, opens: bool, closes: bool
+    chunk: pa.Table, offsets: NDArray[np.int64], slots: NDArray[np.int64], *, opens: bool, closes: bool
 ) -> Feed:
-    """A chunk of ordered partitions: the first one goes on unless `opens`, the last one stays open unless `closes`.
-
-    Slots are numbered from `first_slot`, which is the open one's number if the first partition goes on.
-    """
+    """A chunk of ordered partitions: the first one goes on unless `opens`, the last one stays open unless `closes`."""
     n_partitions = len(offsets) - 1
     does_open, does_close = np.ones(n_partitions, np.bool_), np.ones(n_partitions, np.bool_)
     does_open[:1], does_close[-1:] = opens, closes
-    slots = first_slot + np.arange(n_partitions)
     return Feed(chunk, Arrangement(None, offsets, chunk.num_rows), slots, does_open, does_close)
 
 
@@ -45,8 +43,27 @@ def feeds_of(table: pa.Table, arrangement: Arrangement, chunk_rows: int | None) 
     slot = 0
     for chunk in cut_chunks(arrangement.offsets, chunk_rows):
         rows = table.slice(chunk.first, chunk.last - chunk.first)
-        yield chunk_feed(rows, chunk.offsets, slot, opens=chunk.opens, closes=chunk.closes)
-        slot += len(chunk.offsets) - 2 + chunk.closes
+        slots = slot + np.arange(len(chunk.offsets) - 1)
+        yield chunk_feed(rows, chunk.offsets, slots, opens=chunk.opens, closes=chunk.closes)
+        slot += len(slots) - 1 + chunk.closes
+
+
+class ChunkFed:
+    """A runner that takes ordered partitions chunk by chunk, one of them open between two."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._state = runner.open()
+        self._slot = 0  # of the partition that is open
+
+    def feed(self, chunk: pa.Table, offsets: NDArray[np.int64], *, opens: bool, closes: bool) -> pa.Table:
+        """What this chunk decides of the result."""
+        # The open partition is slot 0 or 1 in turn, so that there are no more slots than partitions in a chunk.
+        slots = np.arange(2, len(offsets) + 1)
+        slots[-1:], slots[:1] = 1 - self._slot, self._slot
+        result = self._runner.feed(self._state, chunk_feed(chunk, offsets, slots, opens=opens, closes=closes))
+        self._slot = int(slots[-1])
+        return result
 
 
 @contextmanager

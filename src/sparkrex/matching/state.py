@@ -91,6 +91,12 @@ class State:
                 table = take_spans(frame.table, first[kept], length[kept])
         self.tables[ROWS].write(feed.slots, table, offsets_of(length))
         self.reset(feed.slots[feed.closes])
+        limit = settings.max_state_memory
+        if self.nbytes > limit:
+            raise ExecutionError(
+                "REX415", f"open partitions take more than max_state_memory = {limit:,} bytes", None, None,
+                hint="raise max_state_memory, or bound the pattern, so that fewer rows are held back",
+            )
 
     def reset(self, slots: NDArray[np.int64], up_to: int = 0) -> None:
         """The slots are as before their first row. There are numbers for `up_to` slots."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sparkrex as rex
-from sparkrex.modes.rows import engine
+from sparkrex.modes.rows import runner
 from sparkrex.modes.rows.labels import needs_labels
 from sparkrex.modes.rows.output import build_output
 
@@ -50,7 +50,7 @@ def test_needs_labels(measures: str, rows: str, pattern: str, expected: bool) ->
             reader.matches = replace(reader.matches, labels=np.zeros(0, np.int16))
         return build_output(plan, reader, *arguments)
 
-    with mock.patch.object(engine, "build_output", without_labels):
+    with mock.patch.object(runner, "build_output", without_labels):
         assert rex.sql(query, t=TABLE).equals(answer)
     assert said == [expected]
     assert answer.num_rows

@@ -27,3 +27,15 @@ def reach(plan: MatchRecognize) -> tuple[int, int]:
                 if node.target.end is End.LAST or shift > 0:
                     behind = max(behind, shift - node.target.offset if node.target.end is End.LAST else shift)
     return before, max(0, behind)
+
+
+def measure_reach(plan: MatchRecognize) -> tuple[int, int]:
+    """How many rows before a match's first and behind its last row the measures may read."""
+    before = behind = 0
+    for measure in plan.measures:
+        for node in walk(measure.expression):
+            if isinstance(node, ColumnAt | ClassifierAt):
+                before = max(before, -node.target.shift)
+                reaches = node.target.shift - (node.target.offset if node.target.end is End.LAST else 0)
+                behind = max(behind, reaches)
+    return before, behind

@@ -15,65 +15,66 @@ import pyarrow as pa
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.errors import AnalysisError
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
-from sparkrex.matching.contract import Matches, State
+from sparkrex.matching.contract import Matches
 from sparkrex.matching.reading import MatchReader, Viewpoints
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.rows.frame import frame_of, hold_back, release
 from sparkrex.modes.rows.kernels import backtrack as kernel
+from sparkrex.modes.rows.matcher import Matcher
+from sparkrex.modes.rows.memo import find_memo
 from sparkrex.modes.rows.program import Op
 from sparkrex.scalar.split import conjuncts
 
 if TYPE_CHECKING:
     from sparkrex.columns.ordered import Columns
-    from sparkrex.modes.rows.backtrack.matcher import BacktrackMatcher
+    from sparkrex.modes.rows.matcher import Partitions
+    from sparkrex.modes.rows.problem import Problem
     from sparkrex.scalar.expression import Expression
     from sparkrex.scalar.split import Condition
     from sparkrex.source import Source, Span
 
 
-class Interpreter:
-    """Runs a backtrack matcher's program without its kernels."""
+class Interpreter(Matcher):
+    """Runs the program without kernels."""
 
     name = "interpreter"
 
-    def __init__(self, backtrack: BacktrackMatcher, reason: str) -> None:
-        self.backtrack = backtrack
-        self.reason = reason
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.remembers = find_memo(problem.program, problem.conditions).slot >= 0
 
-    def open(self) -> State:
-        """The state before the first feed."""
-        return State()
+    @property
+    def refusal(self) -> None:
+        """It supports everything."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is chosen."""
+        return "it evaluates everything"
 
     def describe(self) -> list[str]:
-        """Why it was needed."""
-        return [f"conditions run in plain Python: {self.reason}"]
+        """How it runs."""
+        return ["conditions run in plain Python"]
 
-    def check(self, sample: pa.Table) -> None:
+    def check(self) -> None:
         """Evaluate every context condition over no match, to meet its errors before any row is read."""
-        backtrack = self.backtrack
+        problem = self.problem
         none = np.zeros(0, np.int64)
-        matches = Matches(none, none, none, np.zeros(0, np.int16), np.zeros(1, np.int64))
         reader = MatchReader(
-            sample, Arrangement(None, np.zeros(1, np.int64), 0), matches, backtrack.program.variables,
-            backtrack.plan.dialect, backtrack.evaluator,
+            problem.sample, Arrangement(None, np.zeros(1, np.int64), 0), Matches.none(), problem.program.variables,
+            problem.plan.dialect, problem.evaluator,
         )
         views = Viewpoints(none, none, at_end=True)
-        for condition in backtrack.conditions:
+        for condition in problem.conditions:
             # One by one: the host would take a number for a truth value inside AND.
             for part in [] if condition.context is None else conjuncts(condition.context):
                 (result,) = reader.evaluate([part], views, [part.span])
-                _require_boolean(result, condition, part.span, backtrack.plan.source)
+                _require_boolean(result, condition, part.span, problem.plan.source)
 
-    def feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
-        """See the contract."""
-        matcher = self.backtrack
-        frame = frame_of(state, columns, opens=opens)
-        search = _Search(self, frame, begins=state.begins, closes=closes)
-        next_start, next_number = search.run(state.next_start, state.next_number)
-        if closes:
-            release(state)
-        else:
-            hold_back(state, frame, next_start, next_number, matcher.reach_back, matcher.settings)
+    def find(self, frame: Columns, partitions: Partitions) -> Matches:
+        """See `modes.rows.matcher`."""
+        search = _Search(self, frame)
+        for place in range(len(partitions.ends)):
+            search.run(partitions, place)
         lengths = [len(labels) for _, _, labels in search.matches]
         start = np.array([start for start, _, _ in search.matches], np.int64)
         return Matches(
@@ -88,46 +89,40 @@ class _UndecidedError(Exception):
 
 
 class _Search:
-    def __init__(self, interpreter: Interpreter, frame: Columns, *, begins: bool, closes: bool) -> None:
-        self.matcher = interpreter.backtrack
+    def __init__(self, interpreter: Interpreter, frame: Columns) -> None:
+        self.problem = problem = interpreter.problem
+        self.remembers = interpreter.remembers
         self.frame = frame
-        self.begins = begins
-        self.closes = closes
-        matcher = self.matcher
-        self.numbers, self.bitmaps = evaluate_bitmaps(matcher.conditions, frame, matcher.evaluator, matcher.plan.source)
-        self.contexts = {c.variable: c for c in matcher.conditions if c.context is not None}
+        self.numbers, self.bitmaps = evaluate_bitmaps(
+            problem.conditions, frame, problem.evaluator, problem.plan.source
+        )
+        self.contexts = {c.variable: c for c in problem.conditions if c.context is not None}
         self.arrangement = Arrangement(None, frame.offsets, frame.table.num_rows)
         self.matches: list[tuple[int, int, list[int]]] = []
         self.known: dict[tuple[str, int, int, tuple[int, ...]], bool] = {}
 
-    def run(self, first_start: int, first_number: int) -> tuple[int, int]:
-        """Search all partitions; where to go on in the last one, and the number of its next match."""
-        offsets = self.frame.offsets.tolist()
-        start, number = first_start, first_number
-        for partition in range(len(offsets) - 1):
-            self.low, self.high = offsets[partition], offsets[partition + 1]
-            self.begins_here = partition > 0 or self.begins
-            self.is_open = partition == len(offsets) - 2 and not self.closes
-            self.limit = self.high - self.matcher.lookahead if self.is_open else self.high
-            if partition > 0:
-                start, number = self.low, 1
-            while start < self.high:
-                try:
-                    labels = self._match(start, number)
-                except _UndecidedError:
-                    break
-                following = start + 1
-                if labels is not None:
-                    self.matches.append((start, number, labels))
-                    number += 1
-                    following = self._following(start, labels)
-                start = following
-        return start, number
+    def run(self, partitions: Partitions, place: int) -> None:
+        """Search a partition."""
+        self.low, self.high = self.frame.offsets[place : place + 2].tolist()
+        self.begins_here, self.is_open = bool(partitions.begins[place]), not partitions.ends[place]
+        self.limit = self.high - self.problem.lookahead if self.is_open else self.high
+        start, number = int(partitions.start[place]), int(partitions.number[place])
+        while start < self.high:
+            try:
+                labels = self._match(start, number)
+            except _UndecidedError:
+                break
+            following = start + 1
+            if labels is not None:
+                self.matches.append((start, number, labels))
+                number += 1
+                following = self._following(start, labels)
+            start = following
+        partitions.start[place], partitions.number[place] = start, number
 
     def _match(self, start: int, number: int) -> list[int] | None:
         """Labels of the preferred match at a start row."""
-        program = self.matcher.program
-        slot, _, _, _ = self.matcher.memo
+        program = self.problem.program
         failed: set[tuple[int, int]] = set()
         stack: list[tuple[int, int, bool]] = []
         labels: list[int] = []
@@ -141,8 +136,8 @@ class _Search:
                 return labels
             if operation == Op.MATCH:
                 n_steps += 1
-                if self.contexts and n_steps > self.matcher.settings.max_steps:
-                    raise self.matcher.failure(kernel.BUDGET, self.frame, start)
+                if self.contexts and n_steps > self.problem.settings.max_steps:
+                    raise self.problem.failure(kernel.BUDGET, start)
                 if row >= self.limit and self.is_open:
                     raise _UndecidedError
                 label = 2 * int(program.variable[at]) + int(program.is_excluded[at])
@@ -169,13 +164,13 @@ class _Search:
                     del labels[length:]
                     at = int(program.second[split])
                     break
-                if slot[split] >= 0:
+                if self.remembers[split]:
                     failed.add((split, start + length))
             else:
                 return None
 
     def _holds(self, start: int, number: int, labels: tuple[int, ...]) -> bool:
-        variable = self.matcher.program.variables[labels[-1] // 2]
+        variable = self.problem.program.variables[labels[-1] // 2]
         row = start + len(labels) - 1
         if variable in self.numbers and not self.bitmaps[self.numbers[variable], row]:
             return False
@@ -188,36 +183,36 @@ class _Search:
         return self.known[key]
 
     def _evaluate(self, condition: Condition, start: int, number: int, labels: tuple[int, ...]) -> bool:
-        matcher = self.matcher
+        problem = self.problem
         length = len(labels)
         tentative = Matches(
             np.array([start], np.int64), np.array([start + length], np.int64), np.array([number], np.int64),
             np.array(labels, np.int16), np.array([0, length], np.int64),
         )
         reader = MatchReader(
-            self.frame.ordered, self.arrangement, tentative, matcher.program.variables, matcher.plan.dialect,
-            matcher.evaluator,
+            self.frame.ordered, self.arrangement, tentative, problem.program.variables, problem.plan.dialect,
+            problem.evaluator,
         )
         context: Expression | None = condition.context
         assert context is not None  # only such conditions get here
         views = Viewpoints(np.zeros(1, np.int64), np.array([length - 1]), at_end=True)
         (result,) = reader.evaluate([context], views, [context.span])
-        _require_boolean(result, condition, context.span, matcher.plan.source)
+        _require_boolean(result, condition, context.span, problem.plan.source)
         return result[0].as_py() is True
 
     def _following(self, start: int, labels: list[int]) -> int:
-        skip = self.matcher.plan.skip
+        skip = self.problem.plan.skip
         if not labels or skip.to is SkipTo.NEXT_ROW:
             return start + 1
         if skip.to is SkipTo.PAST_LAST_ROW:
             return start + len(labels)
-        names = self.matcher.program.variables
+        names = self.problem.program.variables
         rows = [place for place, label in enumerate(labels) if names[label // 2] in skip.variables]
         if not rows:
-            raise self.matcher.failure(kernel.SKIP_TO_ABSENT, self.frame, start)
+            raise self.problem.failure(kernel.SKIP_TO_ABSENT, start)
         place = rows[0] if skip.to is SkipTo.FIRST else rows[-1]
         if place == 0:
-            raise self.matcher.failure(kernel.SKIP_TO_FIRST_ROW, self.frame, start)
+            raise self.problem.failure(kernel.SKIP_TO_FIRST_ROW, start)
         return start + place
 
 

@@ -53,7 +53,7 @@ class RowsMode:
         from sparkrex.modes.rows.worker import RowsTask
 
         plan: MatchRecognize = lowered.worker  # type: ignore[assignment]  # this mode lowered it
-        check_conditions(choose_matcher(plan, sample, evaluator, settings), plan, sample, evaluator)
+        check_conditions(choose_matcher(plan, sample, evaluator, settings))
         return RowsTask(plan=plan, carried=carried, settings=settings, key_names=lowered.key_names())
 
     def explain_for_workers(

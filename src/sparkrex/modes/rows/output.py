@@ -30,14 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """In chunked feeding: positions from `first` up to `last` were decided by this feed.
+    """Where partitions are fed in parts: in each, positions from `first` up to `last` were decided by this feed, and
+    lie in no match of an earlier one."""
 
-    Rows before `covered` lie in a match of an earlier feed.
-    """
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
 
-    first: int
-    last: int
-    covered: int
+    def those_of(self, positions: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The positions that were decided."""
+        place = np.searchsorted(offsets, positions, side="right") - 1
+        return positions[(positions >= self.first[place]) & (positions < self.last[place])]
 
 
 def build_output(
@@ -120,8 +122,7 @@ def _all_rows(
         return views, row_position, None
     unmatched = _unmatched(reader)
     if decided is not None:
-        first = max(decided.first, decided.covered)
-        unmatched = unmatched[(unmatched >= first) & (unmatched < decided.last)]
+        unmatched = decided.those_of(unmatched, reader.arrangement.offsets)
     n_rows = len(views) + len(unmatched)
     place, positions = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     kernel_for(merge_unmatched, n_rows)(views.match, row_position, matches.start, unmatched, place, positions)

@@ -123,9 +123,8 @@ def find_bounds(code: Bytecode) -> dict[str, list[Bound]]:
 
 def run_tables(
     program: Program, runs: Runs, context: Context, bitmap_of: NDArray[np.int32], bitmaps: NDArray[np.uint8]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int8], NDArray[np.int32], NDArray[np.int64],
-           NDArray[np.uint8]]:
-    """What `kernels.backtrack.search` takes as `runs`."""
+) -> kernel.RunTables:
+    """What the search needs to know of runs."""
     code = context.bytecode
     variables = program.variables
     changes = np.array([code.records.changed_by(name) for name in variables] or [False])
@@ -155,8 +154,10 @@ def run_tables(
                 bound_of[fits] = len(bounds)
                 bounds.append(bound)
     lines = [[bound.column, bound.target, bound.limit, bound.constant] for bound in bounds]
-    return (exit_bitmap, body_bitmap, n_versions, bound_of, np.array(lines, np.int64).reshape(-1, 4),
-            _possible(program, bitmap_of, bitmaps))
+    return kernel.RunTables(
+        exit_bitmap, body_bitmap, n_versions, bound_of, np.array(lines, np.int64).reshape(-1, 4),
+        _possible(program, bitmap_of, bitmaps),
+    )
 
 
 def _possible(program: Program, bitmap_of: NDArray[np.int32], bitmaps: NDArray[np.uint8]) -> NDArray[np.uint8]:

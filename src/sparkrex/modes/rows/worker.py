@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.feeding import ChunkFed
     from sparkrex.modes.rows.plan import MatchRecognize
-    from sparkrex.modes.rows.streamed import StreamedRelation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +27,8 @@ class RowsTask(WorkerTask):
 
         return run_pattern(self.plan, table, evaluator, self.settings, Stopwatch())
 
-    def _relation(self, sample: pa.Table, evaluator: Evaluator) -> StreamedRelation:
-        from sparkrex.modes.rows.choose import choose_matcher
-        from sparkrex.modes.rows.streamed import StreamedRelation, measure_reach
+    def _relation(self, sample: pa.Table, evaluator: Evaluator) -> ChunkFed:
+        from sparkrex.matching.feeding import ChunkFed
+        from sparkrex.modes.rows.runner import RowRunner
 
-        choice = choose_matcher(self.plan, sample, evaluator, self.settings, measure_reach(self.plan))
-        return StreamedRelation(self.plan, choice.matcher, choice.variables, evaluator, self._keys())
+        return ChunkFed(RowRunner.of(self.plan, sample, tuple(self._keys()), evaluator, self.settings))

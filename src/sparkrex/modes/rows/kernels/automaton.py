@@ -22,7 +22,7 @@ STOPPED = 6  # as in `backtrack`
 
 
 @njit(cache=True, nogil=True)
-def look_back(symbols, offsets, first_row, closes, limit, transitions, shift, partition, row, state):
+def look_back(symbols, partitions, lookahead, transitions, shift, partition, row, state):
     """Replace every row's symbol by the state that holds the pattern positions from which this row on can be matched.
 
     Goes from `row` of `partition` (or, with row -1, from its end) backwards to the batch's first row, until a
@@ -31,25 +31,22 @@ def look_back(symbols, offsets, first_row, closes, limit, transitions, shift, pa
     Parameters
     ----------
     symbols : uint16 per row, changed in place
-    offsets : int64, n_partitions + 1
-    first_row : rows of the first partition before it need no state
-    closes : whether the last partition ends with its last row; else its rows from `limit` on are not looked at
+    partitions : see `walk`; rows before the start of a partition need no state
+    lookahead : so many rows at the end of a partition that is open are not looked at
     transitions : int32, state << shift + symbol to state, -1 if it is not known yet
 
     Returns
     -------
     partition, row, state : where a transition is missing; partition -1 if all is done
     """
-    n_partitions = len(offsets) - 1
+    offsets, _, ends, start, _ = partitions
     while partition >= 0:
-        low = offsets[partition]
-        if partition == 0:
-            low = first_row
+        low = start[partition]
         if row < 0:
             row = offsets[partition + 1] - 1
             state = CLOSED_END
-            if partition == n_partitions - 1 and not closes:
-                row = limit - 1
+            if not ends[partition]:
+                row -= lookahead
                 state = OPEN_END
         while row >= low:
             following = transitions[(state << shift) + symbols[row]]
@@ -64,15 +61,17 @@ def look_back(symbols, offsets, first_row, closes, limit, transitions, shift, pa
 
 
 @njit(cache=True, nogil=True)
-def walk(states, offsets, opens, closes, limit, first_start, first_number, steps, n_positions, entry, first_entry,
-         accepts_open, skip_mode, skip_member, wants_labels, stop):
+def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, accepts_open, skip_mode, skip_member,
+         wants_labels, stop):
     """All matches, each found by taking the first way that can still accept.
 
     Parameters
     ----------
     states : uint16 per row, as `look_back` leaves them
-    offsets, closes, limit : as there; `opens` says whether the first partition begins with the batch
-    first_start, first_number : where to go on in the first partition, and the number of its next match
+    partitions : offsets int64 (n_partitions + 1); for each whether it begins with its first row here and whether it
+        ends with its last, bool; where the search stands, int64: the next start and the number of the next match, both
+        changed to where it stands afterwards
+    lookahead : as in `look_back`
     steps : int32, state * n_positions + position to next position << 15 | label, or one of the ends above
     entry, first_entry : position at a start row, and at one that is the partition's first
     accepts_open : bool per position, whether a match may end before a row that is not there yet
@@ -82,27 +81,23 @@ def walk(states, offsets, opens, closes, limit, first_start, first_number, steps
     Returns
     -------
     status, row : DONE, or an error and the row where the match starts
-    n_matches, found int64 (start, end, number), n_labels, labels int16, next_start, next_number
+    n_matches, found int64 (start, end, number), n_labels, labels int16
     """
+    offsets, begins, ends, next_start, next_number = partitions
     n_partitions = len(offsets) - 1
     n_rows = offsets[n_partitions] - offsets[0]
     found = np.empty((max(n_rows // 4, 16), 3), np.int64)
     labels = np.empty(n_rows if wants_labels else 0, np.int16)
     n_matches = np.int64(0)
     n_labels = np.int64(0)
-    next_start = offsets[n_partitions]
-    number = np.int64(1)
     for partition in range(n_partitions):
         low = offsets[partition]
         high = offsets[partition + 1]
-        is_open = partition == n_partitions - 1 and not closes
-        known = limit if is_open else high
-        start = low
-        number = np.int64(1)
-        at_first = partition > 0 or opens
-        if partition == 0:
-            start = first_start
-            number = first_number
+        is_open = not ends[partition]
+        known = high - lookahead if is_open else high
+        start = next_start[partition]
+        number = next_number[partition]
+        at_first = begins[partition]
         while start < high:
             position = entry
             if at_first and start == low:
@@ -120,7 +115,7 @@ def walk(states, offsets, opens, closes, limit, first_start, first_number, steps
                 labels = more
             # Matches that overlap may take as long as all their rows together.
             if stop[0] != 0:
-                return STOPPED, start, n_matches, found, n_labels, labels, start, number
+                return STOPPED, start, n_matches, found, n_labels, labels
             outcome = ACCEPT
             while row < known:
                 step = steps[states[row] * n_positions + position]
@@ -157,18 +152,18 @@ def walk(states, offsets, opens, closes, limit, first_start, first_number, steps
                                 break
                     if target <= start:
                         status = SKIP_TO_ABSENT if target < 0 else SKIP_TO_FIRST_ROW
-                        return status, start, n_matches, found, n_labels, labels, start, number
+                        return status, start, n_matches, found, n_labels, labels
                     following = target
                 if wants_labels:
                     n_labels += row - start
             start = following
-        if partition == n_partitions - 1:
-            next_start = start
-    return DONE, np.int64(-1), n_matches, found, n_labels, labels, next_start, number
+        next_start[partition] = start
+        next_number[partition] = number
+    return DONE, np.int64(-1), n_matches, found, n_labels, labels
 
 
 @njit(cache=True, nogil=True)
-def walk_past(states, offsets, opens, moves, n_positions, entry, first_entry, labels, ends, numbers, label_offsets):
+def walk_past(states, offsets, begins, moves, n_positions, entry, first_entry, labels, ends, numbers, label_offsets):
     """The same for SKIP PAST LAST ROW where no match is empty and every partition ends: one look-up a row, no branches.
 
     A match that ends before a row and the one that starts at that row are one move (see `automaton.viability`).
@@ -190,7 +185,7 @@ def walk_past(states, offsets, opens, moves, n_positions, entry, first_entry, la
     label_offsets[0] = 0
     for partition in range(offsets.shape[0] - 1):
         high = offsets[partition + 1]
-        position = np.int64(first_entry if partition > 0 or opens else entry)
+        position = np.int64(first_entry if begins[partition] else entry)
         first_match = n_matches
         for row in range(offsets[partition], high):
             move = np.int64(moves[states[row] * n_positions + position])

@@ -13,16 +13,21 @@ hold and then tries its exit from the last row back to the first, a reluctant on
 the exit is a variable with a bitmap, rows where that is not set are passed over. Where the exit also has a bound, a
 column that only rises and must stay below what the path has fixed, the run ends at the first row above it.
 
-`backtrack.matcher` decides which split is of which kind.
+Where the partition is open, a test of a row that is not there yet leaves the start undecided, unless that row, whatever
+it is, comes too late for a bound in time.
+
+`modes.rows.memo` decides which split remembers what, `modes.rows.runs` which splits are runs.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparkrex.kernels.arithmetic import LARGEST, SMALLEST, add_checked
 from sparkrex.kernels.copying import copy_table, copy_values
-from sparkrex.kernels.inlined import inlined
+from sparkrex.kernels.inlined import inlined, shared
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.machine import TARGET, holds, int_operand
 from sparkrex.kernels.path import extend
@@ -31,9 +36,97 @@ ACCEPT, MATCH, SPLIT, START, END, GREEDY, RELUCTANT = range(7)
 PAST_LAST_ROW, NEXT_ROW, TO_FIRST, TO_LAST = range(4)
 DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT, BUDGET, OVERFLOW, DIVISION_BY_ZERO, STOPPED = range(7)
 
+# How the search from a start row ends, beside the errors above.
+_FOUND, _NOT_FOUND, _UNDECIDED, _NEEDS_ROOM = range(20, 24)
+# What a step of it comes to: go on; this way leads nowhere.
+_GO_ON, _FAILED = range(2)
+# Where it is: in the body of the greedy run on top of the stack, in that of the reluctant one, or elsewhere.
+_ELSEWHERE, _RUNNING, _STEPPING = range(3)
+
 # Fields of the stack: a split, or its complement once its second way is being tried; for a run its first row; the row
 # to go on from; the path's version at the first row; what the bound's column must not exceed.
 _SPLIT, _FIRST, _ROW, _VERSION, _BOUND = range(5)
+
+
+class Bounds(NamedTuple):
+    """The partitions, and where the search stands in each.
+
+    `offsets` int64 (n_partitions + 1, ends at n_rows); `begins` and `ends` bool: whether it begins with its first row
+    here, and ends with its last; `start` and `number` int64: the next start and the number of the next match, both
+    changed to where the search stands afterwards.
+    """
+
+    offsets: Any
+    begins: Any
+    ends: Any
+    start: Any
+    number: Any
+
+
+class Instructions(NamedTuple):
+    """The program: operation int8, variable int32, label int16, first and second int32, and where it begins."""
+
+    operation: Any
+    variable: Any
+    label: Any
+    first: Any
+    second: Any
+    entry: int
+
+
+class RunTables(NamedTuple):
+    """By instruction, for runs.
+
+    `exit_bitmap` int32 (-1: its exit is not a variable with a bitmap), `body_bitmap` int32 (-1: holds for every row,
+    -2: rows must be tested one by one), `n_versions` int8 (1: mapping a row changes what conditions read), `bound_of`
+    int32 (-1: none). `bounds` int64 (n, 4: column, target and column of the limit, constant added to it). `possible`
+    uint8 by row: whether a match can start there (no entry: everywhere).
+    """
+
+    exit_bitmap: Any
+    body_bitmap: Any
+    n_versions: Any
+    bound_of: Any
+    bounds: Any
+    possible: Any
+
+
+class Memo(NamedTuple):
+    """What splits remember: by instruction its slot int32 (-1: nothing) and whether it is forgotten at every start,
+    bool; how many slots there are that keep for the partition, and that keep for a start."""
+
+    slot: Any
+    is_per_start: Any
+    n_slots: int
+    n_start_slots: int
+
+
+class Tests(NamedTuple):
+    """Conditions: `bitmap_of` int32 by variable (-1: holds for every row), `bitmaps` uint8 (n_bitmaps, n_rows),
+    `code_begin` and `code_end` int64 by variable (equal: no context condition)."""
+
+    bitmap_of: Any
+    bitmaps: Any
+    code_begin: Any
+    code_end: Any
+
+
+class Deadlines(NamedTuple):
+    """Bounds in time of variables: `begin` int64 (n_variables + 1) cuts `bounds`, which are as those of runs; the
+    columns there are the order column. No row to come has less than `earliest` there."""
+
+    begin: Any
+    bounds: Any
+    earliest: int
+
+
+class Limits(NamedTuple):
+    """`lookahead`: rows behind a row that its conditions read; `max_steps` from one start row; `stop` uint8, one entry,
+    set by another thread when nobody waits for the answer any more (see `threads`)."""
+
+    lookahead: int
+    max_steps: int
+    stop: Any
 
 
 @njit(cache=True, nogil=True)
@@ -91,326 +184,374 @@ def _bound(bounds, b, machine, columns, record_ints, version, labels, place):
     return total
 
 
+@shared
+def _comes_too_late(variable, deadlines, machine, columns, path, version, labels, place):
+    """Whether no row can be mapped to the variable behind the rows that are known, or at one of the last of them."""
+    row, _, _, high, _ = place
+    for b in range(deadlines.begin[variable], deadlines.begin[variable + 1]):
+        time = columns[0][deadlines.bounds[b, 0], row] if row < high else deadlines.earliest
+        if time > _bound(deadlines.bounds, b, machine, columns, path[2], version, labels, place):
+            return True
+    return False
+
+
+@inlined
+def _is_known_to_fail(at, row, low, memo, memory, start_memory):
+    """Whether the split has failed at the row before."""
+    slot = memo.slot[at]
+    if slot < 0:
+        return False
+    if memo.is_per_start[at]:
+        return _is_set(start_memory, (row - low) * memo.n_start_slots + slot)
+    return _is_set(memory, (row - low) * memo.n_slots + slot)
+
+
+@inlined
+def _go_on_running(at, row, depth, limit, low, program, runs, memo, columns, stack, memory, start_memory):
+    """Behind a row of a greedy run: whether it maps the next one too; not if going on from there is known to fail."""
+    run = program.first[at]
+    ends = _is_known_to_fail(run, row, low, memo, memory, start_memory)
+    bound = runs.bound_of[run]
+    if bound >= 0 and row < limit:
+        ends = ends or columns[0][runs.bounds[bound, 0], row] > stack[depth - 1, _BOUND]
+    if ends:
+        stack[depth - 1, _ROW] = row
+    return not ends
+
+
+@inlined
+def _end_run(at, row, depth, limit, program, runs, tests, stack):
+    """A greedy run has ended before this row: the instruction behind it, and whether that can hold here."""
+    stack[depth - 1, _ROW] = row
+    run = program.first[at]
+    bitmap = runs.exit_bitmap[run]
+    is_possible = bitmap < 0 or row >= limit or tests.bitmaps[bitmap, row] != 0
+    return np.int64(program.second[run]), _GO_ON if is_possible else _FAILED
+
+
+@inlined
+def _push(at, row, version, depth, runs, machine, columns, path, labels, place, stack):
+    """A split, or a run, on top of the stack."""
+    stack[depth, _SPLIT] = at
+    stack[depth, _FIRST] = row
+    stack[depth, _ROW] = row
+    stack[depth, _VERSION] = version
+    bound = runs.bound_of[at]
+    if bound >= 0:
+        stack[depth, _BOUND] = _bound(runs.bounds, bound, machine, columns, path[2], version, labels, place)
+
+
+@inlined
+def _step_on(at, row, depth, limit, low, program, runs, memo, tests, columns, labels, stack, memory, start_memory):
+    """In a reluctant run, pass over rows at which only its body can hold.
+
+    Returns the row where its exit is to be tried, or where neither way leads on, and which of the two it is.
+    """
+    bound = runs.bound_of[at]
+    exit_bitmap = runs.exit_bitmap[at]
+    body = runs.body_bitmap[at]
+    label = program.label[program.second[at]]
+    slot = memo.slot[at]
+    is_per_start = memo.is_per_start[at]
+    while True:
+        if slot >= 0:
+            if is_per_start:
+                if _is_set(start_memory, (row - low) * memo.n_start_slots + slot):
+                    return row, _FAILED
+            elif _is_set(memory, (row - low) * memo.n_slots + slot):
+                return row, _FAILED
+        if row >= limit:
+            return row, _GO_ON
+        if bound >= 0 and columns[0][runs.bounds[bound, 0], row] > stack[depth - 1, _BOUND]:
+            return row, _FAILED
+        if body == -2 or exit_bitmap < 0 or tests.bitmaps[exit_bitmap, row] != 0:
+            return row, _GO_ON
+        if body >= 0 and tests.bitmaps[body, row] == 0:
+            return row, _FAILED
+        labels[row - low] = label
+        row += 1
+
+
+@inlined
+def _shorten(split, depth, runs, tests, stack):
+    """A greedy run gives rows back, up to one at which its exit can hold: the row, one below its first if none is."""
+    row = stack[depth - 1, _ROW] - 1
+    bitmap = runs.exit_bitmap[split]
+    if bitmap >= 0:
+        while row >= stack[depth - 1, _FIRST] and tests.bitmaps[bitmap, row] == 0:
+            row -= 1
+    stack[depth - 1, _ROW] = row
+    return row
+
+
+@inlined
+def _remember(split, from_row, to_row, low, memo, memory, start_memory):
+    """The split has failed at these rows for good."""
+    slot = memo.slot[split]
+    if memo.is_per_start[split]:
+        for row in range(from_row, to_row + 1):
+            _set(start_memory, (row - low) * memo.n_start_slots + slot)
+    else:
+        for row in range(from_row, to_row + 1):
+            _set(memory, (row - low) * memo.n_slots + slot)
+
+
+@inlined
+def _go_back(depth, mode, low, program, runs, memo, tests, stack, memory, start_memory, touched, start_touched):
+    """Back to the latest split with an untried way; splits with none left have failed for good.
+
+    Returns the instruction, the row and the path's version to go on with, what is left of the stack, where the search
+    is then, and up to where memory may be set. The instruction is -1 if there is no way left.
+    """
+    while depth > 0:
+        top = stack[depth - 1, _SPLIT]
+        split = top if top >= 0 else ~top
+        row = stack[depth - 1, _ROW]
+        version = stack[depth - 1, _VERSION]
+        first = stack[depth - 1, _FIRST]
+        op = program.operation[split]
+        at = np.int64(program.second[split])
+        from_row = row  # the split has failed at the rows from here to `row`
+        has_way = False
+        if op == GREEDY:
+            shorter = _shorten(split, depth, runs, tests, stack)
+            from_row = shorter + 1
+            has_way = shorter >= first
+            version += (shorter - first) * runs.n_versions[split]
+        elif op == RELUCTANT:
+            if mode != _STEPPING:
+                version += (row - first) * runs.n_versions[split]
+                return at, row, version, depth, _STEPPING, touched, start_touched
+            mode = _ELSEWHERE
+            from_row = first
+        elif top >= 0:
+            if memo.slot[split] >= 0:
+                stack[depth - 1, _SPLIT] = ~top
+            else:
+                depth -= 1
+            return at, row, version, depth, mode, touched, start_touched
+        if memo.slot[split] >= 0:
+            _remember(split, from_row, row, low, memo, memory, start_memory)
+            if memo.is_per_start[split]:
+                start_touched = max(start_touched, row + 1)
+            else:
+                touched = max(touched, row + 1)
+        if has_way:
+            return at, stack[depth - 1, _ROW], version, depth, mode, touched, start_touched
+        depth -= 1
+    return np.int64(-1), np.int64(0), np.int64(0), depth, mode, touched, start_touched
+
+
+@inlined
+def _search_at(at, row, version, depth, steps, mode, touched, start_touched, start, low, high, number, is_open,
+               begins_here, reads_context, program, runs, memo, tests, deadlines, machine, columns, path, limits,
+               labels, stack, memory, start_memory):
+    """Go on with the search from one start row until it is decided, stops, or needs a deeper stack.
+
+    Takes and returns where it is: instruction, row, version of the path, depth of the stack, steps so far, mode, and up
+    to which row memory may be set; in front of these it returns what it came to.
+    """
+    _, update_offsets, record_ints, record_floats = path
+    limit = high - limits.lookahead if is_open else high
+    n_instructions = 0
+    while True:
+        n_instructions += 1
+        if n_instructions & 0xFF == 0 and limits.stop[0] != 0:
+            return STOPPED, at, row, version, depth, steps, mode, touched, start_touched
+        if depth >= stack.shape[0]:
+            return _NEEDS_ROOM, at, row, version, depth, steps, mode, touched, start_touched
+        signal = _GO_ON
+        place = (row, start, low, high, number)
+        op = program.operation[at]
+        if op == MATCH:
+            outcome = 0
+            new_version = version
+            if row >= limit:
+                if is_open and not _comes_too_late(program.variable[at], deadlines, machine, columns, path, version,
+                                                   labels, place):
+                    return _UNDECIDED, at, row, version, depth, steps, mode, touched, start_touched
+            else:
+                variable = program.variable[at]
+                bitmap = tests.bitmap_of[variable]
+                if bitmap < 0 or tests.bitmaps[bitmap, row] != 0:
+                    labels[row - low] = program.label[at]
+                    outcome = 1
+                    if update_offsets[variable] < update_offsets[variable + 1]:
+                        new_version = version + 1
+                        outcome = extend(path, columns, variable, row, version)
+                    begin = tests.code_begin[variable]
+                    end = tests.code_end[variable]
+                    if begin < end and outcome == 1:
+                        outcome = holds(begin, end, machine, columns, record_ints, record_floats, new_version, labels,
+                                        place)
+                    if outcome < 0:
+                        error = OVERFLOW if outcome == -1 else DIVISION_BY_ZERO
+                        return error, at, row, version, depth, steps, mode, touched, start_touched
+            steps += 1
+            if reads_context and steps > limits.max_steps:
+                return BUDGET, at, row, version, depth, steps, mode, touched, start_touched
+            if outcome == 1:
+                row += 1
+                version = new_version
+                if mode != _RUNNING:
+                    at = np.int64(program.first[at])
+                elif not _go_on_running(at, row, depth, limit, low, program, runs, memo, columns, stack, memory,
+                                        start_memory):
+                    mode = _ELSEWHERE
+                    signal = _FAILED
+            elif mode == _RUNNING:
+                mode = _ELSEWHERE
+                at, signal = _end_run(at, row, depth, limit, program, runs, tests, stack)
+            else:
+                signal = _FAILED
+        elif op in (SPLIT, GREEDY):
+            if _is_known_to_fail(at, row, low, memo, memory, start_memory):
+                signal = _FAILED
+            else:
+                _push(at, row, version, depth, runs, machine, columns, path, labels, place, stack)
+                depth += 1
+                if op == GREEDY:
+                    mode = _RUNNING
+                at = np.int64(program.first[at])
+        elif op == RELUCTANT:
+            if mode != _STEPPING:
+                _push(at, row, version, depth, runs, machine, columns, path, labels, place, stack)
+                depth += 1
+            came_from = row
+            row, signal = _step_on(at, row, depth, limit, low, program, runs, memo, tests, columns, labels, stack,
+                                   memory, start_memory)
+            steps += row - came_from
+            stack[depth - 1, _ROW] = row
+            # Where neither way leads on it is as if the body had been tried.
+            mode = _STEPPING if signal == _FAILED else _ELSEWHERE
+            if signal == _GO_ON:
+                at = np.int64(program.first[at])
+        elif op == ACCEPT:
+            return _FOUND, at, row, version, depth, steps, mode, touched, start_touched
+        elif op == START:
+            if row == low and begins_here:
+                at = np.int64(program.first[at])
+            else:
+                signal = _FAILED
+        elif row < high:  # END
+            signal = _FAILED
+        elif is_open:
+            return _UNDECIDED, at, row, version, depth, steps, mode, touched, start_touched
+        else:
+            at = np.int64(program.first[at])
+        if signal == _FAILED:
+            at, row, version, depth, mode, touched, start_touched = _go_back(
+                depth, mode, low, program, runs, memo, tests, stack, memory, start_memory, touched, start_touched
+            )
+            if at < 0:
+                return _NOT_FOUND, at, row, version, depth, steps, mode, touched, start_touched
+
+
+@inlined
+def _next_start(start, row, low, labels, skip_mode, skip_member):
+    """Where AFTER MATCH SKIP goes on behind a match up to `row`; DONE, or why it cannot go there."""
+    if row == start or skip_mode == NEXT_ROW:
+        return start + 1, DONE
+    if skip_mode == PAST_LAST_ROW:
+        return row, DONE
+    target = np.int64(-1)
+    for r in range(start, row):
+        if skip_member[labels[r - low] // 2]:
+            target = r
+            if skip_mode == TO_FIRST:
+                break
+    if target <= start:
+        return start, SKIP_TO_ABSENT if target < 0 else SKIP_TO_FIRST_ROW
+    return target, DONE
+
+
+@inlined
+def _longest(offsets):
+    longest = np.int64(0)
+    for p in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[p + 1] - offsets[p])
+    return longest
+
+
 @njit(cache=True, nogil=True)
-def search(offsets, opens, closes, first_start, first_number, program, runs, memo, conditions, machine, columns, path,
-           skip, lookahead, max_steps, stop):
-    """All matches of all partitions of a batch.
+def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path, skip_mode, skip_member, limits):
+    """All matches of all partitions of a frame.
 
     Parameters
     ----------
-    offsets : int64, n_partitions + 1, ends at n_rows
-    opens, closes : whether the first partition begins, and the last one ends, in this batch
-    first_start, first_number : where to go on in the first partition, and the number of its next match
-    program : operation int8, variable int32, label int16, first int32, second int32, entry
-    runs : per instruction, for runs: exit_bitmap int32 (-1: its exit is not a variable with a bitmap), body_bitmap
-        int32 (-1: holds for every row, -2: rows must be tested one by one), n_versions int8 (1: mapping a row changes
-        what conditions read), bound int32 (-1: none); bounds int64 (n, 4: column, target and column of the limit,
-        constant added to it); possible uint8 per row: whether a match can start there (no entry: everywhere)
-    memo : slot int32 per instruction (-1: none), is_per_start bool per instruction, n_slots, n_start_slots
-    conditions : bitmap_of int32 per variable (-1: holds for every row), bitmaps uint8 (n_bitmaps, n_rows),
-        code_begin, code_end int64 per variable (equal: no context condition)
+    bounds, program, runs, memo, tests, deadlines, limits : the tuples above, in the order of their names
     machine, columns, path : see kernels.machine and kernels.path
-    skip : mode, bool per variable
-    lookahead : rows behind a row that its conditions read
-    stop : uint8, one entry, set by another thread when nobody waits for the answer any more (see `threads`)
+    skip_mode, skip_member : AFTER MATCH SKIP, and bool by variable, whether it goes to its rows
 
     Returns
     -------
     status, row : DONE, or an error and the row where the match starts
     n_matches, match_start int64, match_end int64, match_number int64
     n_labels, labels int16 : of the matches' rows, one match after the other
-    next_start, next_number : in the last partition, where to go on; next_start is the end of the batch if it closed
     """
-    operation, variable_of, label_of, first, second, entry = program
-    exit_bitmap, body_bitmap, n_versions, bound_of, bounds, possible = runs
-    memo_slot, is_per_start, n_slots, n_start_slots = memo
-    bitmap_of, bitmaps, code_begin, code_end = conditions
-    _, update_offsets, record_ints, record_floats = path
-    int_values = columns[0]
-    skip_mode, skip_member = skip
-
-    n_partitions = offsets.shape[0] - 1
-    longest = np.int64(0)
-    for p in range(n_partitions):
-        longest = max(longest, offsets[p + 1] - offsets[p])
-    memory = np.zeros((min((longest + 1) * n_slots, np.int64(1) << 33) >> 6) + 1, np.uint64)
-    start_memory = np.zeros((min((longest + 1) * n_start_slots, np.int64(1) << 33) >> 6) + 1, np.uint64)
+    longest = _longest(bounds.offsets)
+    memory = np.zeros((min((longest + 1) * memo.n_slots, np.int64(1) << 33) >> 6) + 1, np.uint64)
+    start_memory = np.zeros((min((longest + 1) * memo.n_start_slots, np.int64(1) << 33) >> 6) + 1, np.uint64)
     path_labels = np.empty(longest + 1, np.int16)
     stack = np.empty((64, 5), np.int64)
-
     match_start = np.empty(1024, np.int64)
     match_end = np.empty(1024, np.int64)
     match_number = np.empty(1024, np.int64)
     labels = np.empty(4096, np.int16)
     n_matches = 0
     n_labels = 0
-    next_start = offsets[n_partitions]
-    number = np.int64(1)
     reads_context = False
-    for v in range(code_begin.shape[0]):
-        reads_context = reads_context or code_begin[v] < code_end[v]
-
-    n_instructions = np.int64(0)
-    for p in range(n_partitions):
-        low = offsets[p]
-        high = offsets[p + 1]
-        is_open = p == n_partitions - 1 and not closes
-        limit = high - lookahead if is_open else high
-        begins_here = p > 0 or opens
-        start = low
-        number = np.int64(1)
-        if p == 0:
-            start = first_start
-            number = first_number
+    for v in range(tests.code_begin.shape[0]):
+        reads_context = reads_context or tests.code_begin[v] < tests.code_end[v]
+    for p in range(bounds.offsets.shape[0] - 1):
+        low = bounds.offsets[p]
+        high = bounds.offsets[p + 1]
+        is_open = not bounds.ends[p]
+        start = bounds.start[p]
+        number = bounds.number[p]
+        known = high - limits.lookahead if is_open else high
         touched = low  # rows from low up to here may have bits set in memory
-        undecided = False
         while start < high:
-            if possible.shape[0] > 0:
-                while start < limit and possible[start] == 0:
+            if runs.possible.shape[0] > 0:
+                while start < known and runs.possible[start] == 0:
                     start += 1
                 if start >= high:
                     break
-            at = np.int64(entry)
-            row = start
-            version = np.int64(0)
-            depth = 0
-            steps = 0
-            start_touched = start
-            found = False
-            is_running = False  # in the body of the greedy run on top of the stack
-            is_stepping = False  # in the body of the reluctant run on top of the stack
-            while True:
-                n_instructions += 1
-                if n_instructions & 0xFF == 0 and stop[0] != 0:
-                    return (STOPPED, start, n_matches, match_start, match_end, match_number, n_labels, labels, start,
-                            number)
-                failed = False
-                op = operation[at]
-                if op == MATCH:
-                    outcome = 0
-                    new_version = version
-                    if row >= limit:
-                        if is_open:
-                            undecided = True
-                            break
-                    else:
-                        v = variable_of[at]
-                        b = bitmap_of[v]
-                        if b < 0 or bitmaps[b, row] != 0:
-                            path_labels[row - low] = label_of[at]
-                            outcome = 1
-                            if update_offsets[v] < update_offsets[v + 1]:
-                                new_version = version + 1
-                                outcome = extend(path, columns, v, row, version)
-                            if code_begin[v] < code_end[v] and outcome == 1:
-                                outcome = holds(code_begin[v], code_end[v], machine, columns, record_ints,
-                                                record_floats, new_version, path_labels,
-                                                (row, start, low, high, number))
-                            if outcome < 0:
-                                return (OVERFLOW if outcome == -1 else DIVISION_BY_ZERO, start, n_matches, match_start,
-                                        match_end, match_number, n_labels, labels, start, number)
-                    steps += 1
-                    if reads_context and steps > max_steps:
-                        return (BUDGET, start, n_matches, match_start, match_end, match_number, n_labels, labels, start,
-                                number)
-                    if outcome == 1:
-                        row += 1
-                        version = new_version
-                        if not is_running:
-                            at = np.int64(first[at])
-                        else:
-                            # The same instruction again at the next row, unless going on from there is known to fail.
-                            run = first[at]
-                            slot = memo_slot[run]
-                            if slot >= 0:
-                                if is_per_start[run]:
-                                    failed = _is_set(start_memory, (row - low) * n_start_slots + slot)
-                                else:
-                                    failed = _is_set(memory, (row - low) * n_slots + slot)
-                            if bound_of[run] >= 0 and row < limit:
-                                failed = failed or int_values[bounds[bound_of[run], 0], row] > stack[depth - 1, _BOUND]
-                            if failed:
-                                is_running = False
-                                stack[depth - 1, _ROW] = row
-                    elif is_running:
-                        is_running = False
-                        stack[depth - 1, _ROW] = row
-                        run = first[at]
-                        b = exit_bitmap[run]
-                        failed = b >= 0 and row < limit and bitmaps[b, row] == 0
-                        at = np.int64(second[run])
-                    else:
-                        failed = True
-                elif op in (SPLIT, GREEDY):
-                    slot = memo_slot[at]
-                    if slot >= 0:
-                        if is_per_start[at]:
-                            failed = _is_set(start_memory, (row - low) * n_start_slots + slot)
-                        else:
-                            failed = _is_set(memory, (row - low) * n_slots + slot)
-                    if not failed:
-                        if depth >= stack.shape[0]:
-                            stack = _deepened(stack)
-                        stack[depth, _SPLIT] = at
-                        stack[depth, _FIRST] = row
-                        stack[depth, _ROW] = row
-                        stack[depth, _VERSION] = version
-                        if op == GREEDY:
-                            is_running = True
-                            if bound_of[at] >= 0:
-                                stack[depth, _BOUND] = _bound(bounds, bound_of[at], machine, columns, record_ints,
-                                                              version, path_labels, (row, start, low, high, number))
-                        depth += 1
-                        at = np.int64(first[at])
-                elif op == RELUCTANT:
-                    bound = bound_of[at]
-                    if not is_stepping:
-                        if depth >= stack.shape[0]:
-                            stack = _deepened(stack)
-                        stack[depth, _SPLIT] = at
-                        stack[depth, _FIRST] = row
-                        stack[depth, _VERSION] = version
-                        if bound >= 0:
-                            stack[depth, _BOUND] = _bound(bounds, bound, machine, columns, record_ints, version,
-                                                          path_labels, (row, start, low, high, number))
-                        depth += 1
-                    is_stepping = False
-                    slot = memo_slot[at]
-                    b = exit_bitmap[at]
-                    body = body_bitmap[at]
-                    body_label = label_of[second[at]]
-                    came_from = row
-                    while True:
-                        if slot >= 0:
-                            if is_per_start[at]:
-                                failed = _is_set(start_memory, (row - low) * n_start_slots + slot)
-                            else:
-                                failed = _is_set(memory, (row - low) * n_slots + slot)
-                        if failed or row >= limit:
-                            break
-                        if bound >= 0 and int_values[bounds[bound, 0], row] > stack[depth - 1, _BOUND]:
-                            failed = True
-                            break
-                        if body == -2 or b < 0 or bitmaps[b, row] != 0:
-                            break
-                        if body >= 0 and bitmaps[body, row] == 0:
-                            failed = True
-                            break
-                        path_labels[row - low] = body_label
-                        row += 1
-                    steps += row - came_from
-                    stack[depth - 1, _ROW] = row
-                    is_stepping = failed  # neither way leads on from here: as if the body had been tried
-                    if not failed:
-                        at = np.int64(first[at])
-                elif op == ACCEPT:
-                    found = True
-                    break
-                elif op == START:
-                    if row == low and begins_here:
-                        at = np.int64(first[at])
-                    else:
-                        failed = True
-                elif row < high:  # END
-                    failed = True
-                elif is_open:
-                    undecided = True
-                    break
-                else:
-                    at = np.int64(first[at])
-                if failed:
-                    # Back to the latest split with an untried way; splits with none left have failed for good.
-                    resumed = False
-                    while depth > 0 and not resumed:
-                        top = stack[depth - 1, _SPLIT]
-                        split = top if top >= 0 else ~top
-                        slot = memo_slot[split]
-                        row = stack[depth - 1, _ROW]
-                        version = stack[depth - 1, _VERSION]
-                        op = operation[split]
-                        from_row = row  # the split has failed at the rows from here to `row`
-                        if op == GREEDY:
-                            run_first = stack[depth - 1, _FIRST]
-                            b = exit_bitmap[split]
-                            last = row
-                            row -= 1
-                            if b >= 0:
-                                while row >= run_first and bitmaps[b, row] == 0:
-                                    row -= 1
-                            from_row = row + 1
-                            stack[depth - 1, _ROW] = row
-                            resumed = row >= run_first
-                            version += (row - run_first) * n_versions[split]
-                            at = np.int64(second[split])
-                            row = last
-                        elif op == RELUCTANT and not is_stepping:
-                            version += (row - stack[depth - 1, _FIRST]) * n_versions[split]
-                            at = np.int64(second[split])
-                            is_stepping = True
-                            break
-                        elif op == RELUCTANT:
-                            is_stepping = False
-                            from_row = stack[depth - 1, _FIRST]
-                        elif top >= 0:
-                            at = np.int64(second[split])
-                            if slot >= 0:
-                                stack[depth - 1, _SPLIT] = ~top
-                            else:
-                                depth -= 1
-                            resumed = True
-                            break
-                        if slot >= 0:
-                            if is_per_start[split]:
-                                for r in range(from_row, row + 1):
-                                    _set(start_memory, (r - low) * n_start_slots + slot)
-                                start_touched = max(start_touched, row + 1)
-                            else:
-                                for r in range(from_row, row + 1):
-                                    _set(memory, (r - low) * n_slots + slot)
-                                touched = max(touched, row + 1)
-                        if resumed:
-                            row = stack[depth - 1, _ROW]
-                        else:
-                            depth -= 1
-                    if not resumed and not is_stepping:
-                        break
+            at, row, version, depth, steps = np.int64(program.entry), start, np.int64(0), 0, np.int64(0)
+            mode, start_touched, outcome = _ELSEWHERE, start, _NEEDS_ROOM
+            while outcome == _NEEDS_ROOM:
+                if depth >= stack.shape[0]:
+                    stack = _deepened(stack)
+                outcome, at, row, version, depth, steps, mode, touched, start_touched = _search_at(
+                    at, row, version, depth, steps, mode, touched, start_touched, start, low, high, number, is_open,
+                    bounds.begins[p], reads_context, program, runs, memo, tests, deadlines, machine, columns, path,
+                    limits, path_labels, stack, memory, start_memory
+                )
             if start_touched > start:
-                _clear(start_memory, (start - low) * n_start_slots, (start_touched - low) * n_start_slots)
-            if undecided:
+                _clear(start_memory, (start - low) * memo.n_start_slots, (start_touched - low) * memo.n_start_slots)
+            if outcome == _UNDECIDED:
                 break
             following = start + 1
-            if found:
-                length = row - start
+            if outcome == _FOUND:
                 if n_matches >= match_start.shape[0]:
                     match_start = _grown(match_start, n_matches + 1)
                     match_end = _grown(match_end, n_matches + 1)
                     match_number = _grown(match_number, n_matches + 1)
-                if n_labels + length > labels.shape[0]:
-                    labels = _grown(labels, n_labels + length)
+                if n_labels + row - start > labels.shape[0]:
+                    labels = _grown(labels, n_labels + row - start)
                 match_start[n_matches] = start
                 match_end[n_matches] = row
                 match_number[n_matches] = number
                 copy_values(path_labels, start - low, row - low, labels, n_labels)
                 n_matches += 1
-                n_labels += length
+                n_labels += row - start
                 number += 1
-                if length > 0 and skip_mode == PAST_LAST_ROW:
-                    following = row
-                elif length > 0 and skip_mode >= TO_FIRST:
-                    target = np.int64(-1)
-                    for r in range(start, row):
-                        if skip_member[path_labels[r - low] // 2]:
-                            target = r
-                            if skip_mode == TO_FIRST:
-                                break
-                    if target <= start:
-                        status = SKIP_TO_ABSENT if target < 0 else SKIP_TO_FIRST_ROW
-                        return (status, start, n_matches, match_start, match_end, match_number, n_labels, labels, start,
-                                number)
-                    following = target
+                following, outcome = _next_start(start, row, low, path_labels, skip_mode, skip_member)
+            if outcome not in (DONE, _NOT_FOUND):
+                return outcome, start, n_matches, match_start, match_end, match_number, n_labels, labels
             start = following
         if touched > low:
-            _clear(memory, np.int64(0), (touched - low) * n_slots)
-        if p == n_partitions - 1:
-            next_start = start
-    return (DONE, np.int64(-1), n_matches, match_start, match_end, match_number, n_labels, labels, next_start, number)
+            _clear(memory, np.int64(0), (touched - low) * memo.n_slots)
+        bounds.start[p] = start
+        bounds.number[p] = number
+    return DONE, np.int64(-1), n_matches, match_start, match_end, match_number, n_labels, labels

@@ -1,0 +1,48 @@
+"""Bounds in time that the next row of an open partition breaks, whatever it is, because the horizon lies behind them.
+
+Such a bound is a conjunct `ts <= y + constant` of a variable's condition, where ts is the ORDER BY column at the row
+under test, and y is read at a row that mapping this one does not change: WITHIN, or `C.ts - A.ts <= INTERVAL '1' HOUR`.
+All rows to come have a later ts than the horizon, so once that breaks the bound none of them can be mapped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.values import ints_of, plain
+from sparkrex.modes.rows.kernels.backtrack import Deadlines
+from sparkrex.modes.rows.runs import find_bounds
+
+if TYPE_CHECKING:
+    from sparkrex.evaluate.bytecode import Bytecode
+    from sparkrex.modes.rows.plan import MatchRecognize
+
+_LARGEST = 2**63 - 1
+
+
+def find_deadlines(
+    plan: MatchRecognize, variables: tuple[str, ...], code: Bytecode, horizon: pa.Scalar | None
+) -> Deadlines:
+    """The bounds of every variable that the horizon decides; none without one."""
+    key = plan.order_by[0] if plan.order_by else None
+    lines: list[list[int]] = []
+    begin = [0]
+    earliest = 0
+    if horizon is not None and horizon.is_valid and key is not None and not key.is_descending:
+        found = find_bounds(code)
+        for variable in variables:
+            lines += [
+                [bound.column, bound.target, bound.limit, bound.constant] for bound in found.get(variable, ())
+                if code.int_columns[bound.column] == key.expression
+                and (bound.variables is None or variable not in bound.variables)
+            ]
+            begin.append(len(lines))
+        if lines:
+            last = int(ints_of(plain(pa.chunked_array([pa.repeat(horizon, 1)])))[0])
+            earliest = min(last, _LARGEST - 1) + 1
+    else:
+        begin += [0] * len(variables)
+    return Deadlines(np.array(begin, np.int64), np.array(lines, np.int64).reshape(-1, 4), earliest)

@@ -1,0 +1,76 @@
+"""What every row pattern matcher is given and gives. Matchers keep nothing: the runner knows where each slot stands."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from sparkrex.columns.ordered import Columns
+    from sparkrex.matching.contract import Matches
+    from sparkrex.modes.rows.problem import Problem
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Partitions:
+    """Where the search stands in each partition of a frame.
+
+    `begins` says that the first row there is the partition's first, `ends` that no row will come behind the last.
+    `start` is the position from which on matches may start, `number` that of the next match; both are replaced by where
+    the search stands afterwards. `horizon`, if it is known, is ordered before every row to come.
+    """
+
+    offsets: NDArray[np.int64]
+    begins: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+    start: NDArray[np.int64]
+    number: NDArray[np.int64]
+    horizon: pa.Scalar | None = None
+
+    @staticmethod
+    def whole(offsets: NDArray[np.int64]) -> Partitions:
+        """Partitions that begin and end here."""
+        always = np.ones(len(offsets) - 1, np.bool_)
+        return Partitions(offsets, always, always, offsets[:-1].copy(), np.ones(len(offsets) - 1, np.int64))
+
+
+class GivesUpError(Exception):
+    """The matcher cannot go on with these rows; the next one in rank can. Nothing has changed."""
+
+
+class Matcher(ABC):
+    """A row pattern matcher for one problem. A new one is a subclass and a line in `choose.MATCHERS`."""
+
+    name: ClassVar[str]
+    slower: ClassVar[str] = "slower"
+    """Why one before it in rank is better."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @property
+    @abstractmethod
+    def refusal(self) -> str | None:
+        """Why it does not support the problem, None if it does."""
+
+    @property
+    @abstractmethod
+    def reason(self) -> str:
+        """Why it supports the problem."""
+
+    @abstractmethod
+    def find(self, frame: Columns, partitions: Partitions) -> Matches:
+        """The matches that these rows decide. Changes `partitions`."""
+
+    @abstractmethod
+    def describe(self) -> list[str]:
+        """What EXPLAIN prints about it."""
+
+    def check(self) -> None:  # noqa: B027  # most have nothing to check
+        """Fail, before any row is read, if a condition can never be evaluated."""

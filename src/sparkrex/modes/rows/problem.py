@@ -1,0 +1,114 @@
+"""What row pattern matchers are made from: the pattern as a program, and its conditions sorted by what decides them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparkrex.errors import ExecutionError
+from sparkrex.modes.plan import SkipTo
+from sparkrex.modes.rows.conditions import measure_reach, reach, split_conditions
+from sparkrex.modes.rows.kernels import backtrack as kernel
+from sparkrex.modes.rows.program import compile_pattern
+from sparkrex.scalar.expression import Call, walk
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.rows.program import Program
+    from sparkrex.scalar.split import Condition
+    from sparkrex.settings import Settings
+    from sparkrex.source import Span
+
+_SKIP_MODES = {
+    SkipTo.PAST_LAST_ROW: kernel.PAST_LAST_ROW, SkipTo.NEXT_ROW: kernel.NEXT_ROW, SkipTo.FIRST: kernel.TO_FIRST,
+    SkipTo.LAST: kernel.TO_LAST,
+}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Problem:
+    """`sample` has the columns that conditions read, and no rows.
+
+    A condition or a measure reads at most `reach_back` rows before a match's rows, and `lookahead` rows behind them.
+    """
+
+    plan: MatchRecognize
+    program: Program
+    conditions: tuple[Condition, ...]
+    reach_back: int
+    lookahead: int
+    sample: pa.Table
+    evaluator: Evaluator
+    settings: Settings
+
+    @staticmethod
+    def of(plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings) -> Problem:
+        """The problem of a plan over columns of the sample's types."""
+        (before, behind), (measured_before, measured_behind) = reach(plan), measure_reach(plan)
+        return Problem(
+            plan, compile_pattern(plan.pattern, plan.source), split_conditions(plan), max(before, measured_before),
+            max(behind, measured_behind), sample, evaluator, settings,
+        )
+
+    @property
+    def skip_mode(self) -> int:
+        """AFTER MATCH SKIP as kernels know it."""
+        return _SKIP_MODES[self.plan.skip.to]
+
+    @property
+    def skip_member(self) -> NDArray[np.bool_]:
+        """By variable, whether AFTER MATCH SKIP may go to its rows."""
+        skip = self.plan.skip
+        return np.array([name in skip.variables for name in self.program.variables] or [False], np.bool_)
+
+    def failure(self, status: int, row: int) -> ExecutionError:
+        """The error of a search that could not go on, from the start row `row` of the frame."""
+        error = self._error(status)
+        error.row = row
+        return error
+
+    def _error(self, status: int) -> ExecutionError:
+        plan, skip = self.plan, self.plan.skip
+        match status:
+            case kernel.SKIP_TO_FIRST_ROW:
+                return ExecutionError(
+                    "REX401", f"AFTER MATCH SKIP {skip.to.value} {skip.name} goes to the first row of the match",
+                    plan.source, skip.span,
+                    hint="the same match would be found for ever; skip to a later variable, or to the next row",
+                )
+            case kernel.SKIP_TO_ABSENT:
+                return ExecutionError(
+                    "REX402",
+                    f"AFTER MATCH SKIP {skip.to.value} {skip.name}: no row of the match is mapped to {skip.name}",
+                    plan.source, skip.span,
+                    hint=f"make {skip.name} mandatory in the pattern, or skip past the last row",
+                )
+            case kernel.BUDGET:
+                return ExecutionError(
+                    "REX403", f"the search from one row took more than {self.settings.max_steps:,} steps", plan.source,
+                    plan.span, hint="bound the quantifiers, add WITHIN, or raise the setting max_steps",
+                )
+            case kernel.OVERFLOW:
+                return ExecutionError(
+                    "REX405", "a number in DEFINE is out of the range of 64 bits", plan.source, plan.span,
+                    hint="cast to double or to a wider decimal",
+                )
+            case _:
+                return ExecutionError(
+                    "REX404", "division by zero in DEFINE", plan.source, self._division(),
+                    hint="guard it with CASE or NULLIF",
+                )
+
+    def _division(self) -> Span:
+        """Where the first division in a context condition stands."""
+        for condition in self.conditions:
+            for node in () if condition.context is None else walk(condition.context):
+                if isinstance(node, Call) and node.function in ("divide", "integer_divide", "modulo") and node.span:
+                    return node.span
+        return self.plan.span

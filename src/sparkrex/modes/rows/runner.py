@@ -1,0 +1,149 @@
+"""A row pattern over any number of open partitions: find, read, hold back what is not decided."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.ordered import Columns
+from sparkrex.errors import ExecutionError
+from sparkrex.matching.feed import Frame
+from sparkrex.matching.feeding import partition_named
+from sparkrex.matching.reading import MatchReader
+from sparkrex.matching.state import State
+from sparkrex.modes.plan import columns_of
+from sparkrex.modes.rows.choose import Choice, choose_matcher, next_choice
+from sparkrex.modes.rows.matcher import GivesUpError, Partitions
+from sparkrex.modes.rows.output import Decided, build_output
+from sparkrex.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.contract import Matches
+    from sparkrex.matching.feed import Feed
+    from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.settings import Settings
+
+_FRESH = np.array((True, 0, 1, 0, 0), [
+    ("begins", np.bool_), ("start", np.int64), ("number", np.int64), ("covered", np.int64), ("dropped", np.int64),
+])
+"""Of a slot: whether the rows held begin with its first row; the next start, counted from the first row held; the
+number of the next match; rows before `covered`, so counted, lie in a match that was given; how many rows are no longer
+held."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RowRunner:
+    """See `matching.runner`. `keys` are the columns that hold the partition keys."""
+
+    choice: Choice
+    keys: tuple[str, ...]
+    evaluator: Evaluator
+    settings: Settings
+    watch: Stopwatch
+
+    @staticmethod
+    def of(
+        plan: MatchRecognize, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
+    ) -> RowRunner:
+        """The runner of a plan over columns of the sample's types; the sample has no rows."""
+        return RowRunner(
+            choose_matcher(plan, sample, evaluator, settings), keys, evaluator, settings, watch or Stopwatch()
+        )
+
+    @property
+    def refusal(self) -> str | None:
+        """Every row pattern can be fed in parts."""
+        return None
+
+    @property
+    def plan(self) -> MatchRecognize:
+        """The plan that it runs."""
+        return self.choice.problem.plan
+
+    def open(self) -> State:
+        """The state before the first feed."""
+        return State(_FRESH)
+
+    def feed(self, state: State, feed: Feed) -> pa.Table:
+        """See `matching.runner`."""
+        if feed.is_whole:
+            frame = Frame(feed.table, feed.arrangement, np.zeros(len(feed.slots), np.int64))
+            matches = self._find(feed, frame, Partitions.whole(frame.offsets), frame.n_held)
+            return self._read(frame, matches, None)
+        frame = state.open(feed)
+        numbers = state.numbers[feed.slots]
+        begin = frame.begin
+        first, covered = begin + numbers["start"], begin + numbers["covered"]
+        partitions = Partitions(
+            frame.offsets, np.ascontiguousarray(numbers["begins"]), feed.closes, first.copy(),
+            numbers["number"].copy(), feed.horizon,
+        )
+        matches = self._find(feed, frame, partitions, numbers["dropped"])
+        result = self._read(frame, matches, Decided(np.maximum(first, covered), partitions.start))
+        np.maximum.at(covered, np.searchsorted(frame.offsets, matches.start, side="right") - 1, matches.end)
+        keep = np.maximum(begin, partitions.start - self.choice.problem.reach_back)
+        after = np.empty(len(numbers), numbers.dtype)
+        after["begins"] = numbers["begins"] & (keep == begin)
+        after["start"], after["number"] = partitions.start - keep, partitions.number
+        after["covered"], after["dropped"] = np.maximum(covered - keep, 0), numbers["dropped"] + keep - begin
+        state.numbers[feed.slots] = after
+        with self._placed(feed):
+            state.close(feed, frame, keep, self.settings)
+        return result
+
+    def _find(self, feed: Feed, frame: Frame, partitions: Partitions, dropped: NDArray[np.int64]) -> Matches:
+        """The matches that the frame decides; of each partition `dropped` rows stood before it."""
+        used = columns_of(self.plan.tested())
+        table = frame.table.select([name for name in frame.table.column_names if name in used])
+        if not used:
+            table = pa.table({"rex_row": pa.nulls(frame.table.num_rows, pa.int8())})
+        arrangement = frame.arrangement
+        columns = Columns(table, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
+        choice = self.choice
+        with self._placed(feed):
+            while True:
+                try:
+                    matches = choice.matcher.find(columns, partitions)
+                    break
+                except GivesUpError:
+                    choice = next_choice(choice)
+                except ExecutionError as error:
+                    if error.row is not None:
+                        place = frame.place_of(error.row)
+                        error.slot = int(feed.slots[place])
+                        row = error.row - int(frame.begin[place] - dropped[place])
+                        error.notes += (f"the match starts at row {row + 1} of its partition",)
+                    raise
+        self.watch.lap("match", f"{len(matches):,} matches")
+        return matches
+
+    def _read(self, frame: Frame, matches: Matches, decided: Decided | None) -> pa.Table:
+        reader = MatchReader(
+            frame.table, frame.arrangement, matches, self.choice.variables, self.plan.dialect, self.evaluator,
+            self.settings.thread_count(),
+        )
+        result = build_output(self.plan, reader, [frame.table.column(name) for name in self.keys], decided)
+        self.watch.lap("measures", f"{result.num_rows:,} rows")
+        return result
+
+    @contextmanager
+    def _placed(self, feed: Feed) -> Iterator[None]:
+        """Inside, an error says where in the query it is, and names the partition."""
+        names = [key.name for key in self.plan.partition_by]
+        with partition_named(feed, names, list(self.keys)):
+            try:
+                yield
+            except ExecutionError as error:
+                if error.span is None:
+                    error.source, error.span = self.plan.source, self.plan.pattern.span or self.plan.span
+                raise
