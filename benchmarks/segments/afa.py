@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from sparkrex.modes.segments.kernels.moments import _DULL, _centred, _difference, rounded_r2
+from benchmarks.segments.prefix_sums import between, centred
+from sparkrex.modes.segments.kernels.gathered import rounded_r2
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 RATIO_BELOW, RATIO_ABOVE, DROP_ABOVE, CHANGE_BELOW, ABOVE, BELOW, NOT_BELOW = range(7)
 IS_CODE, R2_AT_MOST, R2_AT_LEAST, TREND_AT_LEAST, OUTLIER_ABOVE, EQUAL_TICKS = range(7, 13)
 """Conditions: on values at both ends, then others."""
+_DULL = 1e-3
+"""A variance of less than this share of the squares about the first value has lost three of sixteen digits."""
 _SHORT = 24
 """Rows that are added up faster than prefix sums are subtracted."""
 NO_REGISTER, OWN_START, REGISTERS = 0, 1, 2
@@ -100,14 +103,14 @@ def _r2(times, values, changes, sums, run, first, last):
             yy = run[3] - run[1] * run[1] / n
             xy = run[4] - run[0] * run[1] / n
     if sums.shape[0] > 0 and not (run[6] == after and xx > _DULL * run[2] and yy > _DULL * run[3]):
-        x_high, x_low = _difference(sums, first, after, 0)
-        y_high, y_low = _difference(sums, first, after, 2)
-        high, low = _difference(sums, first, after, 4)
-        xx = _centred(n, high, low, x_high, x_low, x_high, x_low)
-        high, low = _difference(sums, first, after, 6)
-        yy = _centred(n, high, low, y_high, y_low, y_high, y_low)
-        high, low = _difference(sums, first, after, 8)
-        xy = _centred(n, high, low, x_high, x_low, y_high, y_low)
+        x_high, x_low = between(sums, first, after, 0)
+        y_high, y_low = between(sums, first, after, 2)
+        high, low = between(sums, first, after, 4)
+        xx = centred(n, high, low, x_high, x_low, x_high, x_low)
+        high, low = between(sums, first, after, 6)
+        yy = centred(n, high, low, y_high, y_low, y_high, y_low)
+        high, low = between(sums, first, after, 8)
+        xy = centred(n, high, low, x_high, x_low, y_high, y_low)
     elif sums.shape[0] == 0:
         x_mean = times[first:after].mean()
         y_mean = values[first:after].mean()

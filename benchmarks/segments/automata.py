@@ -13,11 +13,12 @@ import numpy as np
 
 from benchmarks.segments import afa
 from benchmarks.segments.afa import NO_REGISTER, OWN_START, REGISTERS, Chain, Data
+from benchmarks.segments.prefix_sums import prefix_sums
 from benchmarks.segments.prepare import Found
 from sparkrex.columns.values import floats_of, plain
 from sparkrex.modes.segments.aggregates.contract import NOTHING_NULL
 from sparkrex.modes.segments.aggregates.registry import find
-from sparkrex.modes.segments.kernels.moments import next_changes
+from sparkrex.modes.segments.kernels.co_moments import next_changes
 from sparkrex.modes.segments.operators.series import Series
 
 if TYPE_CHECKING:
@@ -189,10 +190,8 @@ class Automaton:
         if self.name in _REGRESSIONS:
             stamps = series.columns["tstamp"].values
             if self.shares:
-                index = _index("linear_reg_r2_signed", (stamps, values), series, longest)
-                sums, changes = index.sums, index.changes[1]
-            else:
-                next_changes(values, NOTHING_NULL, series.offsets, changes)
+                sums = prefix_sums(stamps, values, series.offsets)
+            next_changes(values, NOTHING_NULL, series.offsets, changes)
             times = (stamps - stamps[0]).astype(np.float64)
         if self.name == "cld_wave" and self.shares:
             table = _index("mann_kendall_test", (values,), series, longest)
@@ -210,4 +209,4 @@ def _index(name: str, columns: tuple[NDArray[Any], ...], series: Series, longest
     assert aggregate is not None  # built in
     if constants:
         aggregate = aggregate.bound(constants)
-    return aggregate.index(columns, (None,) * len(columns), series.offsets, longest)
+    return aggregate.index(columns, (None,) * len(columns), series.partitions, longest)

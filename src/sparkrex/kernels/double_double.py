@@ -90,6 +90,8 @@ def _compiled_difference(a, b):
 
 @njit(cache=True, nogil=True)
 def _int_distance(a, b):
+    if (a ^ b) >= 0:  # of the same sign: the difference is an int64
+        return np.float64(a - b)
     high, low = _int_difference(a, b)
     return high + low
 

@@ -16,6 +16,7 @@ from tests.modes.segments.building import call, first, last, ratio, rows_window
 from sparkrex.columns.ordered import Columns
 from sparkrex.modes.segments.aggregates import mann_kendall
 from sparkrex.modes.segments.aggregates.mann_kendall import Blocks, MannKendall, Table
+from sparkrex.modes.segments.kernels.pivots import Partitions
 from sparkrex.modes.segments.operators.conditions import Condition, SegmentConditions
 from sparkrex.modes.segments.operators.contract import Segments, Spaces
 from sparkrex.modes.segments.operators.leaves import Generator
@@ -197,10 +198,10 @@ def test_tables_in_blocks_say_what_one_table_does(monkeypatch: pytest.MonkeyPatc
     end = start + generator.integers(0, 12, 400)
     end = np.where(start < 150, np.minimum(end, 149), end)
     for marks in (None, nulls):
-        whole = MannKendall().index((values,), (marks,), offsets, 12)
+        whole = MannKendall().index((values,), (marks,), Partitions.whole(offsets), 12)
         assert isinstance(whole, Table)
         monkeypatch.setattr(mann_kendall, "LARGEST_TABLE", 700)
-        parts = MannKendall().index((values,), (marks,), offsets, 12)
+        parts = MannKendall().index((values,), (marks,), Partitions.whole(offsets), 12)
         monkeypatch.undo()
         assert isinstance(parts, Blocks)
         monkeypatch.setattr(mann_kendall, "LARGEST_TABLE", 700)

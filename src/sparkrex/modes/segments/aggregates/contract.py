@@ -1,8 +1,8 @@
 """What an aggregate over segments is.
 
 Columns are int64 or float64 arrays over all partitions of a batch, one after the other; `nulls` has for each of them 1
-where NULL, or None if nothing is; `offsets` cut the batch into partitions; segments are inclusive positions in the
-batch that lie in one partition. A segment that is not there (start -1) must be left out by the caller.
+where NULL, or None if nothing is; `partitions` says where they are cut; segments are inclusive positions in the batch
+that lie in one partition. A segment that is not there (start -1) must be left out by the caller.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from sparkrex.modes.segments.kernels.pivots import Partitions
 
     Rows = NDArray[np.int64]
     Columns = tuple[NDArray[Any], ...]
@@ -84,7 +86,9 @@ class SegmentAggregate(Protocol):
         """The value over one segment without NULLs, None for NULL."""
         ...
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """The values over many segments and where they are NULL, each segment by itself."""
         ...
 
@@ -94,12 +98,12 @@ class SegmentAggregate(Protocol):
         """With `n_segments` 2, the values over pairs of segments; a start of -1 is a segment that is not there."""
         ...
 
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> Any | None:
+    def index(self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None) -> Any | None:
         """What lookups need, for segments of at most `longest` rows; None if there is no index or not for these."""
         ...
 
     def lookup(self, index: Any, start: Rows, end: Rows) -> Values:
-        """The same as `scan_many`, from an index."""
+        """The same as `scan_many`, to the bit, from an index."""
         ...
 
 
@@ -122,12 +126,17 @@ class Aggregate:
 
     def scan(self, columns: Columns, start: int, end: int) -> Any:
         """See the protocol."""
+        from sparkrex.modes.segments.kernels.pivots import Partitions
+
+        partitions = Partitions.whole(np.array([0, len(columns[0])]))
         values, is_null = self.scan_many(
-            columns, (None,) * len(columns), np.array([start], np.int64), np.array([end], np.int64)
+            columns, (None,) * len(columns), partitions, np.array([start], np.int64), np.array([end], np.int64)
         )
         return None if is_null[0] else values[0].item()
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
         raise NotImplementedError
 
@@ -137,7 +146,7 @@ class Aggregate:
         """See the protocol."""
         raise NotImplementedError
 
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> Any | None:
+    def index(self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None) -> Any | None:
         """See the protocol."""
         return None
 

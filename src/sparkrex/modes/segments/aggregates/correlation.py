@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.segments.aggregates.contract import Aggregate, null_marks, room
-from sparkrex.modes.segments.kernels.moments import correlation_scan
+from sparkrex.modes.segments.kernels.correlation import correlation_scan
 
 if TYPE_CHECKING:
     from sparkrex.modes.segments.aggregates.contract import Columns, Nulls, Rows, Values
+    from sparkrex.modes.segments.kernels.pivots import Partitions
 
 
 class Corr(Aggregate):
@@ -32,6 +33,8 @@ class Corr(Aggregate):
         )
         return result, is_null
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol: two columns of the same segment."""
         return self.scan_pairs(columns, nulls, start, end, start, end)

@@ -10,6 +10,7 @@ from sparkrex.modes.segments.aggregates.contract import Aggregate, Cost, CostCla
 
 if TYPE_CHECKING:
     from sparkrex.modes.segments.aggregates.contract import Columns, Nulls, Rows, Values
+    from sparkrex.modes.segments.kernels.pivots import Partitions
 
 
 class EndValue(Aggregate):
@@ -20,19 +21,24 @@ class EndValue(Aggregate):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
+        return self._at_end(columns, nulls, start, end)
+
+    def _at_end(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
         rows = start if self.name == "first" else end
         marks = nulls[0]
         is_null = np.zeros(len(rows), np.bool_) if marks is None or not len(marks) else marks[rows] != 0
         return columns[0][rows], is_null
 
     def index(
-        self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None
     ) -> tuple[Columns, Nulls] | None:
         """See the protocol."""
         return columns, nulls
 
     def lookup(self, index: tuple[Columns, Nulls], start: Rows, end: Rows) -> Values:
         """See the protocol."""
-        return self.scan_many(*index, start, end)
+        return self._at_end(*index, start, end)

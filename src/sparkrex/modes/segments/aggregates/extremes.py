@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.modes.segments.aggregates.contract import Columns, Nulls, Rows, Values
+    from sparkrex.modes.segments.kernels.pivots import Partitions
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,16 +36,18 @@ class Extreme(Aggregate):
         self.name = name
         self.is_max = is_max
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
         result, is_null = room(len(start), columns[0].dtype)
         extreme_scan(columns[0], null_marks(*nulls), start, end, self.is_max, result, is_null)
         return result, is_null
 
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> SparseTable | None:
+    def index(self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None) -> SparseTable | None:
         """See the protocol. Rows times the logarithm of the longest segment."""
         values, marks = columns[0], null_marks(*nulls)
-        table = np.empty((longest_of(offsets, longest).bit_length(), len(values)), values.dtype)
+        table = np.empty((longest_of(partitions.offsets, longest).bit_length(), len(values)), values.dtype)
         sparse_table(values, marks, self._neutral(values.dtype), self.is_max, table)
         return SparseTable(table, counts_before(marks, len(values)))
 
@@ -69,16 +72,20 @@ class Range(Aggregate):
     cost = INDEXED
     _ends = (Extreme("max", is_max=True), Extreme("min", is_max=False))
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
-        (high, is_null), (low, _) = (extreme.scan_many(columns, nulls, start, end) for extreme in self._ends)
+        (high, is_null), (low, _) = (
+            extreme.scan_many(columns, nulls, partitions, start, end) for extreme in self._ends
+        )
         return self._between(high, low, is_null), is_null
 
     def index(
-        self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None
     ) -> tuple[SparseTable | None, ...] | None:
         """See the protocol."""
-        return tuple(extreme.index(columns, nulls, offsets, longest) for extreme in self._ends)
+        return tuple(extreme.index(columns, nulls, partitions, longest) for extreme in self._ends)
 
     def lookup(self, index: tuple[SparseTable, SparseTable], start: Rows, end: Rows) -> Values:
         """See the protocol."""
@@ -101,7 +108,9 @@ class Median(Aggregate):
     name = "median"
     cost = Cost(CostClass.LINEAR)
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
         result, is_null = room(len(start))
         median_scan(columns[0], null_marks(*nulls), start, end, result, is_null)

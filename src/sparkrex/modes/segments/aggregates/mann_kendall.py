@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.modes.segments.aggregates.contract import Columns, Nulls, Rows, Values
+    from sparkrex.modes.segments.kernels.pivots import Partitions
 
 LARGEST_TABLE = 1 << 23
 """Entries of a table over all rows; beyond, tables are made of a block of rows at a time, and not kept for long."""
@@ -94,15 +95,20 @@ class MannKendall(Aggregate):
     # Comparing pairs is quadratic; from 40 rows on the scan sorts.
     cost = Cost(CostClass.QUADRATIC, CostClass.QUADRATIC, CostClass.CONSTANT)
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
         result, is_null = room(len(start))
         mann_kendall_scan(columns[0], null_marks(*nulls), start, end, result, is_null)
         return result, is_null
 
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> Table | Blocks | None:
+    def index(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None
+    ) -> Table | Blocks | None:
         """See the protocol. None if not even a table of few rows is worth while."""
         values, marks = columns[0], null_marks(*nulls)
+        offsets = partitions.offsets
         window = longest_of(offsets, longest)
         if len(values) * window <= LARGEST_TABLE:
             return Table.of(values, marks, offsets, window)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sparkrex.modes.segments.aggregates.contract import Aggregate, Cost, CostClass, null_marks, room
-from sparkrex.modes.segments.kernels.moments import zscores
+from sparkrex.modes.segments.kernels.outliers import zscores
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from sparkrex.modes.segments.aggregates.contract import Columns, Nulls, Rows, SegmentAggregate, Values
+    from sparkrex.modes.segments.kernels.pivots import Partitions
 
 _ROWS_AT_ONCE = 1 << 26
 """Rows that are read in a fraction of a second."""
@@ -35,12 +36,14 @@ class ZscoreOutlier(Aggregate):
             raise ValueError(f"{self.name} looks at a whole number of rows, at least 1, not {size!r}")
         return ZscoreOutlier(size)
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
         raise TypeError(f"{self.name} is answered by lookup only")
 
     def index(
-        self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | None:
         """See the protocol."""
         result, is_null = room(len(columns[0]))
@@ -48,7 +51,7 @@ class ZscoreOutlier(Aggregate):
         size = min(self.size, len(columns[0]) + 1)
         n_at_once = max(1, _ROWS_AT_ONCE // size)
         for begin in range(0, len(columns[0]), n_at_once):
-            zscores(columns[0], null_marks(*nulls), offsets, size, begin, begin + n_at_once, result, is_null)
+            zscores(columns[0], null_marks(*nulls), partitions.offsets, size, begin, begin + n_at_once, result, is_null)
         return result, is_null
 
     def lookup(self, index: tuple[NDArray[np.float64], NDArray[np.bool_]], start: Rows, end: Rows) -> Values:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparkrex.modes.segments.aggregates.contract import Weights
+from sparkrex.modes.segments.kernels.pivots import Partitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ def profile(aggregate: SegmentAggregate, n_segments: int = _N_SEGMENTS) -> Weigh
     x = np.arange(_N_ROWS, dtype=np.float64)
     columns = (x, *(generator.normal(size=_N_ROWS).cumsum() for _ in range(aggregate.arity)))[-aggregate.arity :]
     nulls = (None,) * aggregate.arity
-    offsets = np.array([0, _N_ROWS], np.int64)
+    partitions = Partitions.whole(np.array([0, _N_ROWS]))
     longest = max(_LENGTHS)
     segments = {}
     for length in _LENGTHS:
@@ -39,14 +40,14 @@ def profile(aggregate: SegmentAggregate, n_segments: int = _N_SEGMENTS) -> Weigh
     scan = 0.0
     if not aggregate.needs_index:
         scanned = [
-            (length, _time(partial(aggregate.scan_many, columns, nulls, *segments[length])) / n_segments)
+            (length, _time(partial(aggregate.scan_many, columns, nulls, partitions, *segments[length])) / n_segments)
             for length in _LENGTHS
         ]
         scan = _fit(aggregate.cost.scan, scanned)
-    index = aggregate.index(columns, nulls, offsets, longest)
+    index = aggregate.index(columns, nulls, partitions, longest)
     if index is None or aggregate.cost.index is None or aggregate.cost.lookup is None:
         return Weights(scan)
-    built = _time(lambda: aggregate.index(columns, nulls, offsets, longest))
+    built = _time(lambda: aggregate.index(columns, nulls, partitions, longest))
     looked_up = [
         (length, _time(partial(aggregate.lookup, index, *segments[length])) / n_segments)
         for length in _LENGTHS

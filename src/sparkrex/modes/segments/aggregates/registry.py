@@ -34,7 +34,7 @@ from sparkrex.modes.segments.aggregates.spread import Spread
 from sparkrex.modes.segments.aggregates.sums import Avg, Count, Sum
 from sparkrex.modes.segments.aggregates.ticks import EqualUpDownTicks
 from sparkrex.modes.segments.aggregates.user_defined import UserDefined
-from sparkrex.modes.segments.kernels.moments import R2, R2_SIGNED, SLOPE
+from sparkrex.modes.segments.kernels.gathered import R2, R2_SIGNED, SLOPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

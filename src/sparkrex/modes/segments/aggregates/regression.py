@@ -7,27 +7,44 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.modes.segments.aggregates.contract import Aggregate, null_marks, room
-from sparkrex.modes.segments.aggregates.spread import Centred
+from sparkrex.modes.segments.aggregates.contract import Aggregate, longest_of, null_marks, room
 from sparkrex.modes.segments.aggregates.sums import INDEXED
-from sparkrex.modes.segments.kernels.moments import pair_prefix, regression_lookup, regression_scan
+from sparkrex.modes.segments.kernels.co_moments import N_SUMS, Pairs, PairTable, next_changes, pair_counts, pair_table
+from sparkrex.modes.segments.kernels.pivots import NO_PLACES, Places, stretches_of
+from sparkrex.modes.segments.kernels.regression import regression
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sparkrex.modes.segments.aggregates.contract import Columns, Nulls, Rows, Values
+    from sparkrex.modes.segments.kernels.pivots import Partitions
+
+_NO_ROWS = np.empty(0, np.int64)
+NO_TABLE = PairTable(NO_PLACES, np.empty((0, 0, N_SUMS)), np.empty((0, 2), np.int64), _NO_ROWS, _NO_ROWS)
+"""For a scan."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class PairMoments:
-    """Prefix sums of the rescaled x, y, x^2, y^2 and x y, and what a lookup needs where they are not enough."""
+class PairSums:
+    """A table of block sums, and the columns themselves for the rows at the ends of segments."""
 
-    sums: NDArray[np.float64]
-    counts: Rows
-    changes: tuple[Rows, Rows]
-    scales: tuple[float, float]
-    columns: Columns
-    nulls: NDArray[np.uint8]
+    pairs: Pairs
+    table: PairTable
+
+    @classmethod
+    def of(cls, pairs: Pairs, longest: int | None) -> PairSums:
+        """The table for segments of up to `longest` rows."""
+        offsets = pairs.partitions.offsets
+        places, n_blocks = Places.of(pairs.partitions, longest_of(offsets, longest))
+        stretches = stretches_of(pairs.partitions, places)
+        sums = np.zeros((places.levels + 2 if len(stretches) else 0, n_blocks, N_SUMS))
+        counts = np.zeros((len(pairs.x) + 1, 2), np.int64)
+        pair_counts(pairs.x, pairs.y, pairs.nulls, counts)
+        pair_table(pairs, stretches, sums)
+        x_changes = y_changes = np.empty(len(pairs.x), np.int64)
+        next_changes(pairs.x, pairs.nulls, offsets, x_changes)
+        if pairs.y is not pairs.x:
+            y_changes = np.empty(len(pairs.y), np.int64)
+            next_changes(pairs.y, pairs.nulls, offsets, y_changes)
+        return cls(pairs, PairTable(places, sums, counts, x_changes, y_changes))
 
 
 class Regression(Aggregate):
@@ -36,32 +53,25 @@ class Regression(Aggregate):
     arity = 2
     cost = INDEXED
 
-    def __init__(self, name: str, kind: int, short: int = 24) -> None:
+    def __init__(self, name: str, kind: int) -> None:
         self.name = name
         self.kind = kind
-        self.short = short
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
+        return self._over(Pairs(*columns, null_marks(*nulls), partitions), NO_TABLE, start, end)
+
+    def index(self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None) -> PairSums | None:
+        """See the protocol."""
+        return PairSums.of(Pairs(*columns, null_marks(*nulls), partitions), longest)
+
+    def lookup(self, index: PairSums, start: Rows, end: Rows) -> Values:
+        """See the protocol."""
+        return self._over(index.pairs, index.table, start, end)
+
+    def _over(self, pairs: Pairs, table: PairTable, start: Rows, end: Rows) -> Values:
         result, is_null = room(len(start))
-        x, y = columns
-        regression_scan(self.kind, x, y, null_marks(*nulls), start, end, result, is_null)
-        return result, is_null
-
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> PairMoments | None:
-        """See the protocol."""
-        marks = null_marks(*nulls)
-        x, y = (Centred.of(values, marks, offsets) for values in columns)
-        n_rows = len(columns[0])
-        sums, counts = np.zeros((n_rows + 1, 10)), np.zeros((n_rows + 1, 2), np.int64)
-        pair_prefix(x.pairs, y.pairs, marks, x.is_finite, y.is_finite, x.scale, y.scale, sums, counts)
-        return PairMoments(sums, counts, (x.changes, y.changes), (x.scale, y.scale), columns, marks)
-
-    def lookup(self, index: PairMoments, start: Rows, end: Rows) -> Values:
-        """See the protocol."""
-        result, is_null = room(len(start))
-        regression_lookup(
-            self.kind, index.sums, index.counts, index.changes[0], index.changes[1], index.scales[0], index.scales[1],
-            index.columns[0], index.columns[1], index.nulls, start, end, self.short, result, is_null,
-        )
+        regression(self.kind, pairs, table, start, end, result, is_null)
         return result, is_null

@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparkrex.errors import ExecutionError
-from sparkrex.modes.segments.aggregates.contract import Aggregate, Cost, CostClass, null_marks, room
-from sparkrex.modes.segments.kernels.sums import (
-    count_prefix,
-    count_scan,
-    float_sum_lookup,
-    float_sum_prefix,
-    float_sum_scan,
-    int_sum_prefix,
-    int_sum_scan,
-)
+from sparkrex.modes.segments.aggregates.contract import Aggregate, Cost, CostClass, longest_of, null_marks, room
+from sparkrex.modes.segments.kernels.pivots import NO_PLACES, Partitions, Places, stretches_of
+from sparkrex.modes.segments.kernels.real_sums import RealColumn, RealTable, real_counts, real_sum, real_table
+from sparkrex.modes.segments.kernels.sums import count_prefix, count_scan, int_sum_prefix, int_sum_scan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.modes.segments.aggregates.contract import Columns, Nulls, Rows, Values
 
+NO_TABLE = RealTable(NO_PLACES, np.empty((0, 0, 2)), np.empty((0, 2), np.int64))
+"""For a scan."""
+_MASK = np.int64(0xFFFFFFFF)
 INDEXED = Cost(CostClass.LINEAR, CostClass.LINEAR, CostClass.CONSTANT)
 
 
@@ -40,7 +37,9 @@ class Count(Aggregate):
     name = "count"
     cost = INDEXED
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
         result, is_null = room(len(start), np.int64)
         marks = null_marks(*nulls)
@@ -50,9 +49,9 @@ class Count(Aggregate):
             result = end - start + 1
         return result, is_null
 
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> Rows | None:
+    def index(self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None) -> Rows | None:
         """See the protocol."""
-        return counts_before(null_marks(*nulls), int(offsets[-1]))
+        return counts_before(null_marks(*nulls), int(partitions.offsets[-1]))
 
     def lookup(self, index: Rows, start: Rows, end: Rows) -> Values:
         """See the protocol."""
@@ -68,14 +67,19 @@ class WholeSums:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RealSums:
-    """Prefix sums as pairs of doubles, counts, and the column itself for segments whose sum nearly cancels."""
+class WideSums:
+    """Sums of whole numbers that may be beyond 64 bits: of their upper and of their lower 32 bits."""
 
-    sums: NDArray[np.float64]
-    counts: Rows
-    largest: float
-    values: NDArray[np.float64]
-    nulls: NDArray[np.uint8]
+    upper: WholeSums
+    lower: WholeSums
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RealSums:
+    """A table of block sums, and the column itself for the rows at the ends of segments."""
+
+    column: RealColumn
+    table: RealTable
 
 
 class Sum(Aggregate):
@@ -84,38 +88,55 @@ class Sum(Aggregate):
     name = "sum"
     cost = INDEXED
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
         values, marks = columns[0], null_marks(*nulls)
-        counts = np.empty(len(start), np.int64)
-        result = np.zeros(len(start), values.dtype)
-        if values.dtype == np.int64:
-            if not int_sum_scan(values, marks, start, end, result, counts):
-                raise ExecutionError("REX405", f"{self.name} of whole numbers is beyond 64 bits", None, None)
-        else:
-            float_sum_scan(values, marks, start, end, result, counts)
+        if values.dtype != np.int64:
+            return self._real(RealColumn(values, marks, partitions), NO_TABLE, start, end)
+        counts, result = np.empty(len(start), np.int64), np.zeros(len(start), np.int64)
+        if not int_sum_scan(values, marks, start, end, result, counts):
+            return self._beyond(columns, nulls, partitions, start, end)
         return self.of(result, counts), counts == 0
 
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> WholeSums | RealSums | None:
+    def index(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None
+    ) -> WholeSums | WideSums | RealSums | None:
         """See the protocol. None where a sum could be beyond 64 bits: a scan finds out which."""
         values, marks = columns[0], null_marks(*nulls)
         if values.dtype == np.int64:
             sums = np.zeros(len(values) + 1, np.int64)
             return WholeSums(sums, counts_before(marks, len(values))) if int_sum_prefix(values, marks, sums) else None
-        pairs, counts = np.zeros((len(values) + 1, 2)), np.zeros((len(values) + 1, 3), np.int64)
-        largest = float_sum_prefix(values, marks, pairs, counts)
-        return RealSums(pairs, counts, largest, values, marks)
+        places, n_blocks = Places.of(partitions, longest_of(partitions.offsets, longest))
+        stretches = stretches_of(partitions, places)
+        sums = np.zeros((places.levels + 2 if len(stretches) else 0, n_blocks, 2))
+        counts = np.zeros((len(values) + 1, 2), np.int64)
+        real_counts(values, marks, counts)
+        real_table(values, marks, stretches, sums)
+        return RealSums(RealColumn(values, marks, partitions), RealTable(places, sums, counts))
 
-    def lookup(self, index: WholeSums | RealSums, start: Rows, end: Rows) -> Values:
+    def lookup(self, index: WholeSums | WideSums | RealSums, start: Rows, end: Rows) -> Values:
         """See the protocol."""
-        if isinstance(index, WholeSums):
-            counts = index.counts[end + 1] - index.counts[start]
-            return self.of(index.sums[end + 1] - index.sums[start], counts), counts == 0
+        if isinstance(index, RealSums):
+            return self._real(index.column, index.table, start, end)
+        if isinstance(index, WideSums):
+            upper, lower = (part.sums[end + 1] - part.sums[start] for part in (index.upper, index.lower))
+            counts = index.upper.counts[end + 1] - index.upper.counts[start]
+            return self.of(_together(upper, lower), counts), counts == 0
+        counts = index.counts[end + 1] - index.counts[start]
+        return self.of(index.sums[end + 1] - index.sums[start], counts), counts == 0
+
+    def _real(self, column: RealColumn, table: RealTable, start: Rows, end: Rows) -> Values:
         result, counts = np.empty(len(start)), np.empty(len(start), np.int64)
-        float_sum_lookup(
-            index.sums, index.counts, index.largest, index.values, index.nulls, start, end, result, counts
-        )
+        real_sum(column, table, start, end, result, counts)
         return self.of(result, counts), counts == 0
+
+    def _beyond(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
+        """The values of segments, at least one of which has a sum beyond 64 bits."""
+        raise ExecutionError("REX405", f"{self.name} of whole numbers is beyond 64 bits", None, None)
 
     def of(self, sums: NDArray[Any], counts: Rows) -> NDArray[Any]:
         """The value from sum and number of values."""
@@ -123,22 +144,44 @@ class Sum(Aggregate):
 
 
 class Avg(Sum):
-    """The mean of the values; NULL without any. Sums beyond 64 bits are rounded: the mean of such is anyway."""
+    """The mean of the values; NULL without any. Sums beyond 64 bits are rounded once: the mean of such is anyway."""
 
     name = "avg"
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
-        """See the protocol."""
-        try:
-            return super().scan_many(columns, nulls, start, end)
-        except ExecutionError:
-            return super().scan_many((columns[0].astype(np.float64),), nulls, start, end)
+    def _beyond(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
+        sums = []
+        for half in _halves(columns[0]):
+            counts, result = np.empty(len(start), np.int64), np.zeros(len(start), np.int64)
+            int_sum_scan(half, null_marks(*nulls), start, end, result, counts)
+            sums.append(result)
+        return self.of(_together(*sums), counts), counts == 0
 
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> WholeSums | RealSums | None:
+    def index(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None
+    ) -> WholeSums | WideSums | RealSums | None:
         """See the protocol."""
-        found = super().index(columns, nulls, offsets, longest)
-        return found or super().index((columns[0].astype(np.float64),), nulls, offsets, longest)
+        found = super().index(columns, nulls, partitions, longest)
+        if found is not None:
+            return found
+        upper, lower = (super(Avg, self).index((half,), nulls, partitions, longest) for half in _halves(columns[0]))
+        assert isinstance(upper, WholeSums)  # too few rows for halves of 32 bits to add up to 64
+        assert isinstance(lower, WholeSums)
+        return WideSums(upper, lower)
 
     def of(self, sums: NDArray[Any], counts: Rows) -> NDArray[Any]:
         """See `Sum`."""
         return sums / np.maximum(counts, 1)
+
+
+def _halves(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return values >> 32, values & _MASK
+
+
+def _together(upper: Rows, lower: Rows) -> NDArray[np.float64]:
+    """Sums from those of the halves: where 64 bits are enough, the double nearest to the sum."""
+    upper, lower = upper + (lower >> 32), lower & _MASK
+    is_whole = (upper >= -(1 << 31)) & (upper < 1 << 31)
+    whole = (np.where(is_whole, upper, 0) << 32) | lower
+    return np.where(is_whole, whole.astype(np.float64), upper * 4294967296.0 + lower)

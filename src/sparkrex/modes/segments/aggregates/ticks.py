@@ -12,6 +12,7 @@ from sparkrex.modes.segments.kernels.trends import ticks_lookup, ticks_prefix, t
 
 if TYPE_CHECKING:
     from sparkrex.modes.segments.aggregates.contract import Columns, Nulls, Rows, Values
+    from sparkrex.modes.segments.kernels.pivots import Partitions
 
 
 class EqualUpDownTicks(Aggregate):
@@ -21,16 +22,20 @@ class EqualUpDownTicks(Aggregate):
     is_boolean = True
     cost = INDEXED
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
         result, is_null = room(len(start), np.bool_)
         ticks_scan(columns[0], null_marks(*nulls), start, end, result, is_null)
         return result, is_null
 
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> tuple[Rows, Rows] | None:
+    def index(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None
+    ) -> tuple[Rows, Rows] | None:
         """See the protocol."""
         net, upcoming = np.empty(len(columns[0]), np.int64), np.empty(len(columns[0]), np.int64)
-        ticks_prefix(columns[0], null_marks(*nulls), offsets, net, upcoming)
+        ticks_prefix(columns[0], null_marks(*nulls), partitions.offsets, net, upcoming)
         return net, upcoming
 
     def lookup(self, index: tuple[Rows, Rows], start: Rows, end: Rows) -> Values:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.modes.segments.aggregates.contract import Columns, Cost, Nulls, Rows, Values
+    from sparkrex.modes.segments.kernels.pivots import Partitions
 
 
 class UserDefined(Aggregate):
@@ -33,6 +34,11 @@ class UserDefined(Aggregate):
         self.user = user
         self.arity = len(inspect.signature(user.scan).parameters)
 
+    @property
+    def has_index(self) -> bool:
+        """Whether values may come from an index."""
+        return hasattr(self.user, "index")
+
     def scan(self, columns: Columns, start: int, end: int) -> Any:
         """See the protocol."""
         return self._value([values[start : end + 1] for values in columns])
@@ -44,7 +50,9 @@ class UserDefined(Aggregate):
         except ZeroDivisionError:
             return None
 
-    def scan_many(self, columns: Columns, nulls: Nulls, start: Rows, end: Rows) -> Values:
+    def scan_many(
+        self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
+    ) -> Values:
         """See the protocol."""
         result, is_null = room(len(start))
         marks = null_marks(*nulls)
@@ -60,9 +68,9 @@ class UserDefined(Aggregate):
             is_null[k] = value is None
         return _without_oddities(result, is_null)
 
-    def index(self, columns: Columns, nulls: Nulls, offsets: Rows, longest: int | None) -> Any | None:
+    def index(self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None) -> Any | None:
         """See the protocol."""
-        if not hasattr(self.user, "index") or len(null_marks(*nulls)):
+        if not self.has_index or len(null_marks(*nulls)):
             return None
         try:
             return self.user.index(*columns)

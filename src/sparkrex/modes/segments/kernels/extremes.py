@@ -1,4 +1,4 @@
-"""Smallest, largest and middle values of segments. Arguments as in `segment_sums`; NaN is above every number."""
+"""Smallest, largest and middle values of segments. Arguments as in `sums`; NaN is above every number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from sparkrex.kernels.arithmetic import less
 from sparkrex.kernels.cached import njit
-from sparkrex.modes.segments.kernels.moments import longest_segment
+from sparkrex.modes.segments.kernels.gathered import longest_segment
 from sparkrex.modes.segments.kernels.sums import is_null_at
 
 

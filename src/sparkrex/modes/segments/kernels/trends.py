@@ -1,4 +1,4 @@
-"""Mann-Kendall's trend test and rises against falls over segments. Arguments as in `segment_sums`."""
+"""Mann-Kendall's trend test and rises against falls over segments. Arguments as in `sums`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from sparkrex.kernels.arithmetic import less
 from sparkrex.kernels.cached import njit
-from sparkrex.modes.segments.kernels.moments import longest_segment
+from sparkrex.modes.segments.kernels.gathered import longest_segment
 from sparkrex.modes.segments.kernels.sums import is_null_at
 
 _FEW = 40

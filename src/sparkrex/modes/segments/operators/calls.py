@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.modes.segments.aggregates.contract import SegmentAggregate, Values
+    from sparkrex.modes.segments.kernels.pivots import Partitions
     from sparkrex.modes.segments.operators.contract import Binding
     from sparkrex.modes.segments.operators.series import Column
 
@@ -105,7 +106,7 @@ def in_parts(compute: Callable[..., Values], *bounds: NDArray[np.int64]) -> Valu
 
 
 def measured(
-    aggregate: SegmentAggregate, columns: Sequence[Column], segments: Sequence[Binding], offsets: NDArray[np.int64]
+    aggregate: SegmentAggregate, columns: Sequence[Column], segments: Sequence[Binding], partitions: Partitions
 ) -> pa.Array:
     """The values of a measure, by lookup if the segments together have more rows than an index is made of."""
     values = arguments_of(aggregate, columns)
@@ -117,10 +118,10 @@ def measured(
         start, end = segments[0]
         index: Any = None
         is_linear = aggregate.cost.index is CostClass.LINEAR
-        if aggregate.needs_index or (is_linear and int((end - start + 1).sum()) > offsets[-1]):
-            index = aggregate.index(values, nulls, offsets, None)
+        if aggregate.needs_index or (is_linear and int((end - start + 1).sum()) > partitions.offsets[-1]):
+            index = aggregate.index(values, nulls, partitions, None)
         if index is None:
-            return in_parts(partial(aggregate.scan_many, values, nulls), start, end)
+            return in_parts(partial(aggregate.scan_many, values, nulls, partitions), start, end)
         return in_parts(partial(aggregate.lookup, index), start, end)
 
     return as_measure(over_segments(aggregate, segments, compute))

@@ -325,7 +325,7 @@ class SegmentConditions(VectorisedBatch):
         longest = self.series.longest(windows)
         key = (call.aggregate, call.columns, call.form, longest)
         if key not in self._indexes:
-            self._indexes[key] = call.aggregate.index(*self.arguments(call), self.series.offsets, longest)
+            self._indexes[key] = call.aggregate.index(*self.arguments(call), self.series.partitions, longest)
         return self._indexes[key]
 
     def arguments(self, call: AggregateCall) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[np.uint8] | None, ...]]:
@@ -426,5 +426,6 @@ class SegmentBlock:
             index = self.conditions.index_of(number, (self.windows or ()) if is_own else ())
             if index is not None:
                 return in_parts(partial(call.aggregate.lookup, index), start, end)
-        return in_parts(partial(call.aggregate.scan_many, columns, nulls), start, end)
+        partitions = self.conditions.series.partitions
+        return in_parts(partial(call.aggregate.scan_many, columns, nulls, partitions), start, end)
 

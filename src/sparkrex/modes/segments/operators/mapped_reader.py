@@ -12,6 +12,7 @@ from sparkrex.columns.wrap import wrap
 from sparkrex.matching.labels import selecting
 from sparkrex.matching.reading import MatchReader
 from sparkrex.modes.segments.aggregates.registry import is_of_segments
+from sparkrex.modes.segments.kernels.pivots import Partitions
 from sparkrex.modes.segments.operators.arguments import number_column
 from sparkrex.modes.segments.operators.calls import arguments_of, as_measure, call_of, in_parts, over_segments
 from sparkrex.modes.segments.operators.series import Column
@@ -47,7 +48,7 @@ class MappedReader(MatchReader):
         arguments = [argument for argument in node.arguments if isinstance(argument, ColumnAt)]
         if aggregate.needs_index:
             # It reads rows before the variable's own.
-            index = aggregate.index(*_arrays(columns), self.arrangement.offsets, None)
+            index = aggregate.index(*_arrays(columns), Partitions.whole(self.arrangement.offsets), None)
             rows, segments = self._rows_of(node.variables)
             found = over_segments(
                 aggregate, [segments], lambda given: aggregate.lookup(index, rows[given[0][0]], rows[given[0][1]])
@@ -64,11 +65,13 @@ class MappedReader(MatchReader):
             for one, column, (rows, _) in zip(values, columns, sides, strict=True)
         ]
         segments_of = [segments for _, segments in sides[: aggregate.n_segments]]
+        # Each match is a partition, so that its value does not depend on the others.
+        partitions = Partitions.whole(np.append(0, segments_of[0][1] + 1))
 
         def compute(given: Sequence[Binding]) -> Values:
             if len(given) == 2:
                 return in_parts(partial(aggregate.scan_pairs, *_arrays(gathered)), *given[0], *given[1])
-            return in_parts(partial(aggregate.scan_many, *_arrays(gathered)), *given[0])
+            return in_parts(partial(aggregate.scan_many, *_arrays(gathered), partitions), *given[0])
 
         return as_measure(over_segments(aggregate, segments_of, compute))
 

@@ -21,6 +21,7 @@ from sparkrex.matching.contract import Matches
 from sparkrex.matching.output import NO_COLUMNS
 from sparkrex.matching.reading import MatchReader, Viewpoints
 from sparkrex.modes.segments.aggregates.registry import is_of_segments
+from sparkrex.modes.segments.kernels.pivots import Partitions
 from sparkrex.modes.segments.operators.arguments import number_column
 from sparkrex.modes.segments.operators.arrays import projected
 from sparkrex.modes.segments.operators.calls import call_of, measured
@@ -118,7 +119,7 @@ class SegmentReader(MatchReader):
         columns = [self._numbers[column] for column in call.columns]
         segments = [self._bound[name] for name in call.variables or (None,)]
         try:
-            return pa.chunked_array([measured(call.aggregate, columns, segments, self.arrangement.offsets)])
+            return pa.chunked_array([measured(call.aggregate, columns, segments, Partitions.whole(self.arrangement.offsets))])
         except ExecutionError as error:
             error.span = error.span or node.span
             raise

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sparkrex.modes.segments.kernels.pivots import Partitions
 from sparkrex.modes.segments.kernels.segments import GIVEN_UP, STEPS_LEFT, fits, row_window, turn_around, value_window
 from sparkrex.modes.segments.operators.arrays import StepsSpentError
 from sparkrex.modes.segments.operators.decimals import DOUBLES
@@ -81,15 +82,22 @@ class Column:
 class Series:
     """Ordered rows of one or more partitions, cut by `offsets`. Bounds of windows are computed once and kept.
 
-    `budget` is what one search over the rows may still do, as kernels take it (see `kernels.segments`).
+    `first` is the position of each partition's first row here, None if all of their rows are here. `budget` is what one
+    search over the rows may still do, as kernels take it (see `kernels.segments`).
     """
 
     columns: dict[str, Column]
     offsets: NDArray[np.int64]
+    first: NDArray[np.int64] | None = None
     budget: NDArray[np.int64] = field(default_factory=lambda: np.array([_UNBOUNDED, 0]))
     _bounds: dict[tuple[Window, ...], Bounds] = field(default_factory=dict)
     _frames: dict[tuple[Window, ...], Frame] = field(default_factory=dict)
     _longest: dict[tuple[Window, ...], int] = field(default_factory=dict)
+
+    @cached_property
+    def partitions(self) -> Partitions:
+        """The partitions, as aggregates take them."""
+        return Partitions.whole(self.offsets) if self.first is None else Partitions(self.offsets, self.first)
 
     @property
     def n_rows(self) -> int:
