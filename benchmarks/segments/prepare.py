@@ -10,7 +10,6 @@ import numpy as np
 from sparkrex.columns.arrange import SortKey, arrange
 from sparkrex.columns.ordered import Columns
 from sparkrex.hosts.duckdb.host import DuckDbHost
-from sparkrex.modes.segments.engine import Planned, plan_search
 from sparkrex.modes.segments.operators.arrays import together
 from sparkrex.modes.segments.operators.build import Builder
 from sparkrex.modes.segments.operators.execute import find_segments
@@ -23,6 +22,7 @@ from sparkrex.modes.segments.planner.cost import CostModel
 from sparkrex.modes.segments.planner.optimizer import optimize
 from sparkrex.modes.segments.planner.statistics import collect
 from sparkrex.modes.segments.planner.weights import shipped_weights
+from sparkrex.modes.segments.planning import Planned, plan_search
 from sparkrex.pipeline import parse_query, prepare_relation
 from sparkrex.scalar.expression import ColumnAt
 from sparkrex.settings import Settings

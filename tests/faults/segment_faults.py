@@ -12,9 +12,9 @@ import pyarrow as pa
 from tests.faults.faults import Fault
 
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.segments import engine as segment_engine
+from sparkrex.modes.segments import find, planning
 from sparkrex.modes.segments.kernels.segments import value_window
-from sparkrex.modes.segments.operators import build, conditions, joins, series, skip, unary
+from sparkrex.modes.segments.operators import build, conditions, joins, output, series, skip, unary
 from sparkrex.modes.segments.operators.arguments import number_column
 from sparkrex.modes.segments.operators.arrays import kept, taken
 from sparkrex.modes.segments.operators.contains import Contains
@@ -146,7 +146,7 @@ def _decimals_are_cast_to_doubles() -> AbstractContextManager[Any]:
     def cast(values: pa.ChunkedArray) -> Column:
         return number_column(values.cast(pa.float64()) if pa.types.is_decimal(values.type) else values)
 
-    return mock.patch.object(segment_engine, "number_column", cast)
+    return mock.patch.object(planning, "number_column", cast)
 
 
 def _null_holds() -> AbstractContextManager[Any]:
@@ -218,18 +218,18 @@ def _skips_to_the_last_row() -> AbstractContextManager[Any]:
 
 
 def _indexes_count_all_partitions() -> AbstractContextManager[Any]:
-    def positions(arrangement: Arrangement) -> Any:
+    def positions(arrangement: Arrangement, first: Any) -> Any:
         indexes = np.arange(arrangement.n_rows)
         if arrangement.order is not None:
             indexes[arrangement.order] = np.arange(arrangement.n_rows)
         return indexes
 
-    return mock.patch.object(segment_engine, "_indexes", positions)
+    return mock.patch.object(output, "_indexes", positions)
 
 
 def _the_row_after_is_forgotten() -> AbstractContextManager[Any]:
     """Rule 5(2) as it is printed."""
-    return mock.patch.object(segment_engine, "with_rows_after", lambda found, *_: found)
+    return mock.patch.object(find, "with_rows_after", lambda found, *_: found)
 
 
 SEGMENT_FAULTS = (

@@ -38,7 +38,8 @@ class State:
 
     There are `n_slots` slots, one more than the highest number that was fed. `numbers` has one entry for each, a record
     of the mode's own fields; that of a slot which opens is `fresh`. `tables` has, by name, rows for each slot: those
-    held back, and whatever else a mode keeps of a slot that has no fixed size.
+    held back, and whatever else a mode keeps of a slot that has no fixed size. `plan` is what a runner has made of the
+    rows it has seen and uses again, such as a plan; answers do not depend on it, so it is not saved.
     """
 
     def __init__(self, fresh: NDArray[Any], tables: Iterable[str] = ()) -> None:
@@ -46,6 +47,7 @@ class State:
         self.n_slots = 0
         self._numbers = np.empty(0, fresh.dtype)  # with room for more
         self.tables = {name: SlotTable() for name in (ROWS, *tables)}
+        self.plan: Any = None
 
     @property
     def numbers(self) -> NDArray[Any]:
@@ -114,6 +116,7 @@ class State:
         """Some slots as a state of their own, where they are numbered from 0."""
         self.reset(np.empty(0, np.int64), up_to=int(slots.max(initial=-1)) + 1)
         found = State(self.fresh)
+        found.plan = self.plan
         found._numbers, found.n_slots = self.numbers[slots], len(slots)
         found.tables = {name: table.select(slots) for name, table in self.tables.items()}
         return found
@@ -122,6 +125,7 @@ class State:
     def merge(states: Sequence[State]) -> State:
         """The slots of several states, numbered one after the other."""
         found = State(states[0].fresh)
+        found.plan = next((state.plan for state in states if state.plan is not None), None)
         n_slots = [state.n_slots for state in states]
         found._numbers, found.n_slots = np.concatenate([state.numbers for state in states]), sum(n_slots)
         found.tables = {

@@ -11,7 +11,7 @@ import pytest
 from tests.modes.segments import building as b
 
 import sparkrex as rex
-from sparkrex.modes.segments import engine as segment_engine
+from sparkrex.modes.segments import planning
 from sparkrex.modes.segments.pattern import Window
 from sparkrex.modes.segments.planner.containment_sample import with_containments
 from sparkrex.modes.segments.planner.logical import Both, Concat, Leaf, Neither
@@ -53,7 +53,7 @@ def estimated_and_found(
         made.append(plan.estimate)
         return plan
 
-    monkeypatch.setattr(segment_engine, "make_plan", planned)
+    monkeypatch.setattr(planning, "make_plan", planned)
     by = "PARTITION BY k " if "k" in table.column_names else ""
     used = ", ".join(text for name, text in DEFINE.items() if re.search(rf"\b{name}\b", pattern))
     query = f"""SELECT * FROM t MATCH_RECOGNIZE ({by}ORDER BY t MEASURES START_INDEX() AS i
@@ -117,7 +117,7 @@ def test_what_is_contained_is_sampled_where_that_is_a_small_part_of_the_search(
         found.append(len(statistics.containments))
         return statistics
 
-    monkeypatch.setattr(segment_engine, "with_containments", counted)
+    monkeypatch.setattr(planning, "with_containments", counted)
     estimated_and_found(walk(n_rows=n_rows), pattern, monkeypatch)
     assert found == [n_samples]
 

@@ -22,7 +22,7 @@ from tests.modes.segments.oracle import evaluate
 from tests.modes.segments.test_engine import rows, same
 from tests.modes.segments.texts import SCHEMA, TYPES, clauses, containing_clauses, plain_clauses, tables
 
-from sparkrex.modes.segments import engine as segment_engine
+from sparkrex.modes.segments import planning, runner
 from sparkrex.modes.segments.planner import cost
 from sparkrex.modes.segments.planner.physical_plan import Op
 from sparkrex.modes.segments.planner.planners import PLANNERS, Plan, make_plan
@@ -83,11 +83,11 @@ def test_engine_equals_oracle(
         used.update(operators(plan.physical))
         return plan
 
-    monkeypatch.setattr(segment_engine, "make_plan", planned)
+    monkeypatch.setattr(planning, "make_plan", planned)
     # On tables this small Contains would hardly ever pay.
     monkeypatch.setattr(cost, "_ROUND", 0.0)
     # The estimates are of another plan.
-    monkeypatch.setattr(segment_engine, "warn_of_candidates", lambda _: None)
+    monkeypatch.setattr(runner, "warn_of_candidates", lambda _: None)
 
     @hypothesis.seed(seed)
     @hypothesis.settings(

@@ -8,8 +8,9 @@ import numpy as np
 
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import UnsupportedError
-from sparkrex.modes.segments.engine import explain_search, plan_search, rewrite_search, run_search
+from sparkrex.modes.segments.engine import explain_search, run_search
 from sparkrex.modes.segments.explain import SearchExplained
+from sparkrex.modes.segments.planning import plan_search, rewrite_search
 from sparkrex.scalar.expression import Aggregate, walk
 
 if TYPE_CHECKING:

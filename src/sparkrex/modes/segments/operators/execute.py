@@ -12,7 +12,7 @@ from sparkrex.modes.segments.operators.contract import Segments, Spaces
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sparkrex.modes.segments.operators.contract import Operator
+    from sparkrex.modes.segments.operators.contract import Operator, Rows
     from sparkrex.modes.segments.operators.series import Series
     from sparkrex.modes.segments.pattern import Window
 
@@ -23,18 +23,24 @@ _WINDOWS_A_BLOCK = 8
 of a pattern look for beyond the block is looked for again in the next one."""
 
 
-def find_segments(operator: Operator, series: Series, windows: tuple[Window, ...]) -> Iterator[Segments]:
-    """The plan's segments, ordered by start. `windows` are the root's: no result is longer."""
-    n_rows = series.n_rows
-    if n_rows == 0:
+def find_segments(
+    operator: Operator, series: Series, windows: tuple[Window, ...], starts: tuple[Rows, Rows] | None = None
+) -> Iterator[Segments]:
+    """The plan's segments, ordered by start. `windows` are the root's: no result is longer.
+
+    `starts` are, for each partition, the first start and the one behind the last; without, all rows are.
+    """
+    low, high = (series.offsets[:-1], series.offsets[1:]) if starts is None else starts
+    is_asked = low < high
+    if not is_asked.any():
         return
     longest = series.longest(windows)
     size = max(_BLOCK_CANDIDATES // longest, _WINDOWS_A_BLOCK * longest)
-    begin = 0
-    while begin < n_rows:
-        stop = min(n_rows, begin + size)
+    begin, behind = int(low[is_asked].min()), int(high[is_asked].max())
+    while begin < behind:
+        stop = min(behind, begin + size)
         try:
-            found = operator.find(_block(series, windows, begin, stop))
+            found = operator.find(_block(series, windows, begin, stop, low, high))
         except TooManySegmentsError:
             if stop - begin == 1:
                 raise
@@ -44,14 +50,14 @@ def find_segments(operator: Operator, series: Series, windows: tuple[Window, ...
         begin = stop
 
 
-def _block(series: Series, windows: tuple[Window, ...], begin: int, stop: int) -> Spaces:
+def _block(
+    series: Series, windows: tuple[Window, ...], begin: int, stop: int, first_start: Rows, start_stop: Rows
+) -> Spaces:
     """Search spaces of these start rows, one per partition touched."""
-    offsets = series.offsets
-    inner = offsets[(offsets > begin) & (offsets < stop)]
-    inner = inner[np.diff(inner, prepend=begin) > 0]  # an empty partition has no space
-    low = np.concatenate(([begin], inner)).astype(np.int64)
-    high = np.concatenate((inner, [stop])).astype(np.int64) - 1
-    last_row = offsets[np.searchsorted(offsets, low, side="right")] - 1
+    low, high = np.maximum(first_start, begin), np.minimum(start_stop, stop) - 1
+    is_touched = low <= high
+    low, high = low[is_touched], high[is_touched]
+    last_row = series.offsets[1:][is_touched] - 1
     # Bounds ascend, so the block's last start reaches furthest.
     _, reach = series.frame(windows).ends_from(high)
     return Spaces(low, high, low, np.maximum(np.minimum(reach, last_row), high))

@@ -7,7 +7,7 @@ conditions.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -45,14 +45,40 @@ INDEX = "rex_index"
 """A hidden column: the row's position in its partition, from 0."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Counted:
+    """What is counted from the beginning of a partition: the position of its first row here, and the number of the next
+    match."""
+
+    first: NDArray[np.int64]
+    number: NDArray[np.int64]
+
+    @staticmethod
+    def whole(arrangement: Arrangement) -> Counted:
+        """For partitions of which all rows are here."""
+        n_partitions = len(arrangement.offsets) - 1
+        return Counted(np.zeros(n_partitions, np.int64), np.ones(n_partitions, np.int64))
+
+
 def build_rows(
-    search: SegmentSearch, found: Segments, table: pa.Table, arrangement: Arrangement,
+    search: SegmentSearch, found: Segments, table: pa.Table, arrangement: Arrangement, counted: Counted,
     partition_columns: list[pa.ChunkedArray], evaluator: Evaluator,
 ) -> pa.Table:
-    """The result table. `table` is in input order and has the column `INDEX`."""
-    found = projected(chosen(search, found), frozenset(search.measured))
-    reader = SegmentReader(search, found, table, arrangement, evaluator)
+    """The result table of the segments that count. `table` is in input order."""
+    table = with_index(table, arrangement, counted)
+    reader = SegmentReader(search, found, table, arrangement, counted, evaluator)
     return measured_table(search, reader, partition_columns)
+
+
+def with_index(table: pa.Table, arrangement: Arrangement, counted: Counted) -> pa.Table:
+    """The table with the column that START_INDEX() and END_INDEX() read."""
+    return table.append_column(INDEX, wrap(_indexes(arrangement, counted.first)))
+
+
+def choose_results(search: SegmentSearch, found: Segments) -> tuple[Segments, Segments]:
+    """The segments that count, and the same with only those bindings that MEASURES reads, each once."""
+    counting = chosen(search, found)
+    return counting, projected(counting, frozenset(search.measured))
 
 
 def measured_table(
@@ -75,9 +101,10 @@ class SegmentReader(MatchReader):
     """Reads measures: each leaf by the reader of its variable."""
 
     def __init__(
-        self, search: SegmentSearch, found: Segments, table: pa.Table, arrangement: Arrangement, evaluator: Evaluator
+        self, search: SegmentSearch, found: Segments, table: pa.Table, arrangement: Arrangement, counted: Counted,
+        evaluator: Evaluator,
     ) -> None:
-        number = _numbers(found, arrangement)
+        number = _numbers(found, arrangement, counted.number)
         super().__init__(table, arrangement, _as_matches(found.start, found.end, number), (), search.dialect, evaluator)
         # None is the whole match.
         self._bound: dict[str | None, Binding] = {None: (found.start, found.end)}
@@ -87,6 +114,7 @@ class SegmentReader(MatchReader):
             name: _SegmentsReader(table, arrangement, _as_matches(*binding, number), (), search.dialect, evaluator)
             for name, binding in self._bound.items()
         }
+        self._partitions = Partitions(arrangement.offsets, counted.first)
         self._numbers: dict[str, Column] = {}
 
     def _prepare(self, wanted: Iterable[Leaf], views: Viewpoints) -> None:
@@ -119,7 +147,7 @@ class SegmentReader(MatchReader):
         columns = [self._numbers[column] for column in call.columns]
         segments = [self._bound[name] for name in call.variables or (None,)]
         try:
-            return pa.chunked_array([measured(call.aggregate, columns, segments, Partitions.whole(self.arrangement.offsets))])
+            return pa.chunked_array([measured(call.aggregate, columns, segments, self._partitions)])
         except ExecutionError as error:
             error.span = error.span or node.span
             raise
@@ -152,11 +180,23 @@ def _as_matches(first: NDArray[np.int64], last: NDArray[np.int64], number: NDArr
     return Matches(start, end, number, np.empty(0, np.int16), offsets)
 
 
-def _numbers(found: Segments, arrangement: Arrangement) -> NDArray[np.int64]:
-    """Results are numbered in each partition, in order, from 1."""
-    partition = np.searchsorted(arrangement.offsets, found.start, side="right")
+def _numbers(found: Segments, arrangement: Arrangement, next_number: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Results are numbered in each partition, in order."""
+    partition = np.searchsorted(arrangement.offsets, found.start, side="right") - 1
     first = np.searchsorted(partition, partition, side="left")
-    return np.arange(1, len(found) + 1) - first
+    numbers: NDArray[np.int64] = np.arange(len(found)) - first + next_number[partition]
+    return numbers
+
+
+def _indexes(arrangement: Arrangement, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For every input row its position in its partition."""
+    lengths = np.diff(arrangement.offsets)
+    positions = np.arange(arrangement.n_rows) - np.repeat(arrangement.offsets[:-1] - first, lengths)
+    if arrangement.order is None:
+        return positions
+    indexes = np.empty(arrangement.n_rows, np.int64)
+    indexes[arrangement.order] = positions
+    return indexes
 
 
 def with_indexes(expression: Expression) -> Expression:

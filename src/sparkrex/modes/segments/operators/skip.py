@@ -47,6 +47,12 @@ def _binding(found: Segments, name: str) -> Binding:
     return found.bindings.get(name, (missing, missing))
 
 
+def skipped_to(search: SegmentSearch, chosen: Segments) -> NDArray[np.int64]:
+    """Where the search goes on behind each of the segments that were chosen."""
+    assert search.skip is not None
+    return _following(search.skip, chosen)
+
+
 def _following(skip: Skip, found: Segments) -> NDArray[np.int64]:
     """Where the next match may start behind each of the segments; -1 where the variable to go to has none in it."""
     if skip.to is SkipTo.PAST_LAST_ROW:

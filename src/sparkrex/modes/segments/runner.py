@@ -1,0 +1,238 @@
+"""A segment search as a runner: planned over the first rows that it has to search, then fed.
+
+A feed looks at the rows held back and the new ones, and searches from the starts that have become decided (`operators.decided`)
+and were not before. So every start is searched once, results come in order of their starts, and what is held back are
+the rows from the first undecided start on, and as many before it as conditions and measures read. The value of an
+aggregate does not depend on where its rows are cut (`kernels.pivots`).
+
+The plan is kept in the state: it is made of rows that the state has seen, and a runner is immutable. It is not saved:
+whatever the plan, the answers are the same. One that was made of few rows is made again over many more.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparkrex.columns.arrange import Arrangement
+from sparkrex.columns.ordered import Columns
+from sparkrex.errors import ExecutionError, InternalError
+from sparkrex.matching.state import State
+from sparkrex.modes.segments.aggregates.registry import find
+from sparkrex.modes.segments.aggregates.user_defined import UserDefined
+from sparkrex.modes.segments.find import find_results
+from sparkrex.modes.segments.mapped import run_mapped
+from sparkrex.modes.segments.operators.arguments import check_numbers, with_argument_columns
+from sparkrex.modes.segments.operators.arrays import no_segments
+from sparkrex.modes.segments.operators.build import Builder
+from sparkrex.modes.segments.operators.decided import first_undecided, reach_of
+from sparkrex.modes.segments.operators.mappings import check_conditions
+from sparkrex.modes.segments.operators.output import Counted, build_rows
+from sparkrex.modes.segments.operators.skip import skipped_to
+from sparkrex.modes.segments.planning import (
+    Planned,
+    Rewritten,
+    plan_over,
+    read_rows,
+    rewrite_search,
+    warn_of_candidates,
+)
+from sparkrex.scalar.expression import aggregates
+from sparkrex.stopwatch import Stopwatch
+from sparkrex.threads import run_aside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.feed import Feed, Frame
+    from sparkrex.modes.segments.operators.contract import Segments
+    from sparkrex.modes.segments.operators.decided import Reach
+    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.modes.segments.planner.planners import Plan
+    from sparkrex.settings import Settings
+
+    Rows = NDArray[np.int64]
+
+FRESH = np.array((0, 0, 1), [("position", np.int64), ("next_start", np.int64), ("next_number", np.int64)])
+"""Of each slot: the positions, in its partition, of its first row held back and of its first undecided start; the
+number of its next match."""
+_MANY_MORE = 16
+"""A plan is made again for so many times the rows that it was made of."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Made:
+    """A plan, and over how many rows it was made."""
+
+    rewritten: Rewritten
+    plan: Plan
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentRunner:
+    """One search over columns as in `sample`, which has no rows. `keys` are the columns that hold the partition keys.
+
+    `builder` makes the operators; laps go to `watch`.
+    """
+
+    search: SegmentSearch
+    sample: pa.Table
+    keys: tuple[str, ...]
+    evaluator: Evaluator
+    settings: Settings
+    builder: Callable[..., Builder] = Builder
+    watch: Stopwatch = field(default_factory=Stopwatch)
+
+    @cached_property
+    def rewritten(self) -> Rewritten:
+        """The search as a logical plan, if the first column of ORDER BY has no NULLs."""
+        search, table = with_argument_columns(self.search, self.sample, self.evaluator)
+        check_numbers(search, table.schema)
+        rewritten = rewrite_search(search, table)
+        if rewritten.logical is None:
+            check_conditions(rewritten.search, table, self.evaluator)
+        return rewritten
+
+    @cached_property
+    def reach(self) -> Reach | None:
+        """How far matches reach; None if every mapping is tried."""
+        logical = self.rewritten.logical
+        return None if logical is None else reach_of(self.rewritten.search, logical)
+
+    @cached_property
+    def refusal(self) -> str | None:
+        """See the contract."""
+        if self.reach is None:
+            return "every mapping of rows to variables is tried: no segments stand for its references"
+        if not self.reach.is_bounded:
+            return "the pattern has no upper bound, neither in rows nor in the first column of ORDER BY"
+        search = self.rewritten.search
+        expressions = [*search.tested(), *(measure.expression for measure in search.measures)]
+        for node in (node for expression in expressions for node in aggregates(expression)):
+            found = find(node.function)
+            if isinstance(found, UserDefined) and found.has_index:
+                return f"{found.name} has an index of its own, which is made of all rows"
+        return None
+
+    def open(self) -> State:
+        """See the contract."""
+        return State(FRESH)
+
+    def feed(self, state: State, feed: Feed) -> pa.Table:
+        """See the contract."""
+        if self.refusal is not None and not feed.is_whole:
+            raise InternalError("REX901", f"fed in parts: {self.refusal}", self.search.source, self.search.span)
+        stops: list[Callable[[], None]] = []
+
+        def stop() -> None:
+            for give_up in stops:
+                give_up()
+
+        # Kernels may run for long, and sampling calls aggregates that users wrote.
+        return run_aside(partial(self._feed, state, feed, stops.append), stop)
+
+    def _feed(self, state: State, feed: Feed, on_stop: Callable[[Callable[[], None]], None]) -> pa.Table:
+        _, table = with_argument_columns(self.search, feed.table, self.evaluator)
+        feed = replace(feed, table=table)
+        frame = state.open(feed)
+        with naming_slots(frame.offsets, feed.slots):
+            if self.reach is not None:
+                return self._decide(state, feed, frame, self.reach, on_stop)
+            keys = [frame.table.column(key) for key in self.keys]
+            return run_mapped(
+                self.rewritten.search, frame.table, frame.arrangement, keys, self.evaluator, self.settings, self.watch
+            )
+
+    def _decide(
+        self, state: State, feed: Feed, frame: Frame, reach: Reach, on_stop: Callable[[Callable[[], None]], None]
+    ) -> pa.Table:
+        numbers = state.numbers[feed.slots]
+        ordered = Columns(frame.table, frame.offsets, frame.arrangement.order).ordered
+        column = None if reach.column is None or reach.growth is None else ordered.column(reach.column)
+        low = frame.begin + numbers["next_start"] - numbers["position"]
+        high = np.maximum(low, first_undecided(reach, frame.offsets, column, feed.closes, feed.horizon))
+        result = self._nothing
+        if (low < high).any() or feed.is_whole:
+            planned = self._planned(state, frame, ordered, numbers["position"].copy(), n_starts=int((high - low).sum()))
+            on_stop(planned.series.give_up)
+            counting, found = find_results(planned, self.settings, self.builder, (low, high))
+            self.watch.lap("find", f"{len(found):,} segments")
+            if planned.search.skip is not None:
+                np.maximum.at(high, _places(frame, counting), skipped_to(planned.search, counting))
+            counted = Counted(numbers["position"].copy(), numbers["next_number"].copy())
+            keys = [frame.table.column(key) for key in self.keys]
+            result = build_rows(
+                planned.search, found, frame.table, frame.arrangement, counted, keys, self.evaluator
+            )
+            self.watch.lap("measures", f"{result.num_rows:,} rows")
+            numbers["next_number"] += np.bincount(_places(frame, found), minlength=len(numbers))
+        first = np.clip(high - reach.before, frame.begin, frame.end)
+        numbers["next_start"] = numbers["position"] + high - frame.begin
+        numbers["position"] += first - frame.begin
+        state.numbers[feed.slots] = numbers
+        state.close(feed, frame, first, self.settings)
+        return result
+
+    @cached_property
+    def _nothing(self) -> pa.Table:
+        """The result without rows."""
+        search, table = self.rewritten.search, with_argument_columns(self.search, self.sample, self.evaluator)[1]
+        nothing = Arrangement(None, np.zeros(1, np.int64), 0)
+        keys = [table.column(key) for key in self.keys]
+        return build_rows(
+            search, no_segments(search.measured), table, nothing, Counted.whole(nothing), keys, self.evaluator
+        )
+
+    def _planned(self, state: State, frame: Frame, ordered: pa.Table, first: Rows, n_starts: int) -> Planned:
+        """The search over the frame, by the state's plan, or by a new one that the state then has."""
+        made: dict[bool, _Made] = state.plan or {}  # by whether the first column of ORDER BY has NULLs
+        rewritten = self.rewritten
+        column = None if self.reach is None or self.reach.growth is None else self.reach.column
+        has_nulls = column is not None and ordered.column(column).null_count > 0
+        known = made.get(has_nulls)
+        if known is not None:
+            rewritten = known.rewritten
+        elif has_nulls:
+            search, _ = with_argument_columns(self.search, self.sample, self.evaluator)
+            rewritten = rewrite_search(search, ordered)
+        assert rewritten.logical is not None
+        columns = Columns(ordered, frame.offsets)
+        rows = read_rows(rewritten.logical, columns, first, self.evaluator, rewritten.search)
+        is_new = known is None or n_starts > _MANY_MORE * known.n_rows
+        if is_new:
+            known = _Made(rewritten, plan_over(rewritten.logical, rows, self.settings), max(n_starts, 1))
+            state.plan = {**made, has_nulls: known}
+            self.watch.lap("sample and plan")
+        assert known is not None
+        planned = Planned(rewritten.search, rewritten.steps, rewritten.logical, known.plan, *rows)
+        if is_new:
+            warn_of_candidates(planned)
+        planned.series.limit_steps(self.settings.max_steps)
+        return planned
+
+
+@contextmanager
+def naming_slots(offsets: Rows, slots: Rows | None = None) -> Iterator[None]:
+    """Inside, an error at a row says in which slot that is; without `slots`, partitions are slots."""
+    try:
+        yield
+    except ExecutionError as error:
+        if error.row is not None and error.slot is None:
+            place = int(np.searchsorted(offsets, error.row, side="right")) - 1
+            error.slot = place if slots is None else int(slots[place])
+        raise
+
+
+def _places(frame: Frame, segments: Segments) -> Rows:
+    """The partitions that segments lie in."""
+    places: Rows = np.searchsorted(frame.offsets, segments.start, side="right") - 1
+    return places
