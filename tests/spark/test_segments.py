@@ -161,6 +161,25 @@ def test_sorted_on_disk_and_searched_series_by_series(waves: DataFrame) -> None:
     _same(f"{_BY_TIME} {body} DEFINE SEGMENT S AS window(3) AND price > first(price)", waves, sort_memory=1_000)
 
 
+@pytest.mark.parametrize("body", [
+    "PATTERN (S) DEFINE SEGMENT S AS window(3, 9) AND linear_reg_r2(n, price) > 0.8",
+    "AFTER MATCH SKIP PAST LAST ROW PATTERN (S) DEFINE SEGMENT S AS window(tstamp, 2, 6, DAY) AND price > first(price)",
+    "PATTERN ((UP DOWN) & W) DEFINE SEGMENT UP AS price > first(price), DOWN AS price < PREV(price),"
+    " SEGMENT W AS window(tstamp, 1, 8, DAY)",
+    "PATTERN (S) DEFINE SEGMENT S AS avg(price) > 60 AND price > first(price)",  # without a bound: whole series
+])
+@pytest.mark.parametrize("chunk_rows", [7, 50])
+def test_sorted_on_disk_and_searched_in_chunks(waves: DataFrame, body: str, chunk_rows: int) -> None:
+    """By keys that the workers order, and by keys that Spark does."""
+    clause = f"""{_BY_TIME} MEASURES START_INDEX() AS i, END_INDEX() AS j, MATCH_NUMBER() AS m, stddev(price) AS s,
+      linear_reg_slope(n, price) AS slope {body}"""
+    settings = {"sort_memory": 1, "chunk_rows": chunk_rows}
+    found = _same(clause, waves, **settings)
+    arrays = waves.selectExpr("array(city) AS city", "tstamp", "n", "price")
+    by_spark = _rows(arrays.transform(rex.match(clause, settings=settings)))
+    assert [(row[0][0], *row[1:]) for row in by_spark] == found == _rows(rex.match(clause)(WAVES))
+
+
 def test_plain_patterns_under_all_matches(waves: DataFrame) -> None:
     _same(
         f"""{_BY_TIME} MEASURES first(U.n) AS f, last(U.n) AS l ALL MATCHES PATTERN (P U+ D)

@@ -109,7 +109,8 @@ class Plan:
     needs_order: ClassVar[bool] = False
     """Whether order columns are read in the search, and must be comparable there as Spark compares them."""
     needs_whole_partitions: ClassVar[bool] = False
-    """Whether all rows of a partition must be in memory at once."""
+    """Whether all rows of a partition may have to be in memory at once: then workers order them, and get the order
+    columns to bound the search by, if they can read them."""
     tests_doubles: ClassVar[bool] = False
     """Whether conditions compute with doubles, whatever the types of columns."""
 

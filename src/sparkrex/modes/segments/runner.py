@@ -1,9 +1,9 @@
 """A segment search as a runner: planned over the first rows that it has to search, then fed.
 
-A feed looks at the rows held back and the new ones, and searches from the starts that have become decided (`operators.decided`)
-and were not before. So every start is searched once, results come in order of their starts, and what is held back are
-the rows from the first undecided start on, and as many before it as conditions and measures read. The value of an
-aggregate does not depend on where its rows are cut (`kernels.pivots`).
+A feed looks at the rows held back and the new ones, and searches from the starts that have become decided since the
+last one (`operators.decided`). So every start is searched once, results come in order of their starts, and what is held
+back are the rows from the first undecided start on, and as many before it as conditions and measures read. The value of
+an aggregate does not depend on where its rows are cut (`kernels.pivots`).
 
 The plan is kept in the state: it is made of rows that the state has seen, and a runner is immutable. It is not saved:
 whatever the plan, the answers are the same. One that was made of few rows is made again over many more.
