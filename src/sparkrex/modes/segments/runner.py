@@ -93,9 +93,18 @@ class SegmentRunner:
     watch: Stopwatch = field(default_factory=Stopwatch)
 
     @cached_property
+    def _with_arguments(self) -> tuple[SegmentSearch, pa.Table]:
+        """The search and its columns with those that aggregates have expressions of."""
+        return with_argument_columns(self.search, self.sample, self.evaluator)
+
+    @cached_property
+    def _computes_arguments(self) -> bool:
+        return self._with_arguments[0] is not self.search
+
+    @cached_property
     def rewritten(self) -> Rewritten:
         """The search as a logical plan, if the first column of ORDER BY has no NULLs."""
-        search, table = with_argument_columns(self.search, self.sample, self.evaluator)
+        search, table = self._with_arguments
         check_numbers(search, table.schema)
         rewritten = rewrite_search(search, table)
         if rewritten.logical is None:
@@ -141,8 +150,8 @@ class SegmentRunner:
         return run_aside(partial(self._feed, state, feed, stops.append), stop)
 
     def _feed(self, state: State, feed: Feed, on_stop: Callable[[Callable[[], None]], None]) -> pa.Table:
-        _, table = with_argument_columns(self.search, feed.table, self.evaluator)
-        feed = replace(feed, table=table)
+        if self._computes_arguments:
+            feed = replace(feed, table=with_argument_columns(self.search, feed.table, self.evaluator)[1])
         frame = state.open(feed)
         with naming_slots(frame.offsets, feed.slots):
             if self.reach is not None:
@@ -168,13 +177,14 @@ class SegmentRunner:
             self.watch.lap("find", f"{len(found):,} segments")
             if planned.search.skip is not None:
                 np.maximum.at(high, _places(frame, counting), skipped_to(planned.search, counting))
-            counted = Counted(numbers["position"].copy(), numbers["next_number"].copy())
-            keys = [frame.table.column(key) for key in self.keys]
-            result = build_rows(
-                planned.search, found, frame.table, frame.arrangement, counted, keys, self.evaluator
-            )
+            if len(found):
+                counted = Counted(numbers["position"].copy(), numbers["next_number"].copy())
+                keys = [frame.table.column(key) for key in self.keys]
+                result = build_rows(
+                    planned.search, found, frame.table, frame.arrangement, counted, keys, self.evaluator
+                )
+                numbers["next_number"] += np.bincount(_places(frame, found), minlength=len(numbers))
             self.watch.lap("measures", f"{result.num_rows:,} rows")
-            numbers["next_number"] += np.bincount(_places(frame, found), minlength=len(numbers))
         first = np.clip(high - reach.before, frame.begin, frame.end)
         numbers["next_start"] = numbers["position"] + high - frame.begin
         numbers["position"] += first - frame.begin
@@ -185,7 +195,7 @@ class SegmentRunner:
     @cached_property
     def _nothing(self) -> pa.Table:
         """The result without rows."""
-        search, table = self.rewritten.search, with_argument_columns(self.search, self.sample, self.evaluator)[1]
+        search, table = self.rewritten.search, self._with_arguments[1]
         nothing = Arrangement(None, np.zeros(1, np.int64), 0)
         keys = [table.column(key) for key in self.keys]
         return build_rows(
@@ -202,8 +212,7 @@ class SegmentRunner:
         if known is not None:
             rewritten = known.rewritten
         elif has_nulls:
-            search, _ = with_argument_columns(self.search, self.sample, self.evaluator)
-            rewritten = rewrite_search(search, ordered)
+            rewritten = rewrite_search(self._with_arguments[0], ordered)
         assert rewritten.logical is not None
         columns = Columns(ordered, frame.offsets)
         rows = read_rows(rewritten.logical, columns, first, self.evaluator, rewritten.search)
