@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparkrex.columns.cuts import cut_chunks
+from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.ordered import Columns
 from sparkrex.hosts.duckdb.host import DuckDbHost
+from sparkrex.matching.feeding import feeds_of
 from sparkrex.modes.events.engine import arrange_events, taking_part
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.language.syntax import EventOptions
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.order import check_order
 from sparkrex.modes.events.plan import EventQuery
-from sparkrex.modes.events.streamed import tested_columns
+from sparkrex.modes.events.runner import EventRunner, tested_columns
 from sparkrex.pipeline import STREAM, parse_event_query, prepare_relation
 from sparkrex.settings import Settings
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from sparkrex.columns.cuts import Chunk
+    from sparkrex.matching.feed import Feed
     from sparkrex.modes.events.nfab.contract import EventBuffer, EventMatches
 
 STATISTICS = {
@@ -44,10 +45,10 @@ class TimedMatcher(NfabMatcher):
 
     kernel_seconds = 0.0
 
-    def _run(self, *arguments: Any, **options: Any) -> Any:
+    def _search(self, *arguments: Any, **options: Any) -> Any:
         begin = process_time()
         try:
-            return super()._run(*arguments, **options)
+            return super()._search(*arguments, **options)
         finally:
             self.kernel_seconds += process_time() - begin
 
@@ -85,23 +86,25 @@ class Prepared:
         """One pass on one thread. The sums over all matches are not part of the time."""
         settings = Settings(threads=1, event_algorithm=algorithm)
         matcher = TimedMatcher(self.query, self.evaluator, settings, constructs=constructs)
-        state = matcher.open()
+        runner = EventRunner(self.query, matcher)
+        state = runner.open()
         fed = Fed()
         total = np.zeros(4, np.uint64)
-        for chunk in self._chunks(chunk_rows):
-            part = self.columns.table.slice(chunk.first, chunk.last - chunk.first)
-            first = chunk.first - (0 if chunk.opens else state.n_held)
+        first = 0
+        for feed in self.feeds(None if runner.refusal else chunk_rows):
             begin, begin_cpu = perf_counter(), process_time()
-            matches = matcher.feed(state, Columns(part, chunk.offsets), opens=chunk.opens, closes=chunk.closes)
+            decided = runner.decide(state, feed)
             fed.cpu += process_time() - begin_cpu
             fed.wall += perf_counter() - begin
+            matches = decided.matches
             fed.n_matches += len(matches)
             fed.n_output += len(matches.rows)
             for name, number in STATISTICS.items():
-                before, value = fed.statistics[name], int(matcher.statistics[number])
+                before, value = fed.statistics[name], int(decided.statistics[number])
                 fed.statistics[name] = max(before, value) if name in _MOST else before + value
             if sums:
-                total += match_sums(matches, first)
+                total += match_sums(matches, first - int(decided.frame.n_held[:1].sum()))
+            first += feed.table.num_rows
         fed.kernel = matcher.kernel_seconds
         fed.checksum = tuple(total.tolist())
         return fed
@@ -109,10 +112,12 @@ class Prepared:
     def buffer(self, algorithm: str) -> EventBuffer:
         """All nodes that a pass writes."""
         settings = Settings(threads=1, event_algorithm=algorithm, max_event_memory=4 << 30)
-        return NfabMatcher(self.query, self.evaluator, settings).feed_compressed(self.columns)
+        return NfabMatcher(self.query, self.evaluator, settings).find_compressed(self.columns)
 
-    def _chunks(self, chunk_rows: int | None) -> Iterator[Chunk]:
-        return cut_chunks(self.columns.offsets, chunk_rows or max(1, self.columns.n_rows))
+    def feeds(self, chunk_rows: int | None) -> Iterator[Feed]:
+        """All rows at once, or so many at a time."""
+        columns = self.columns
+        return feeds_of(columns.table, Arrangement(None, columns.offsets, columns.n_rows), chunk_rows)
 
 
 def match_sums(matches: EventMatches, first: int) -> NDArray[np.uint64]:

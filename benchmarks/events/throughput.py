@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import sparkrex as rex
 from benchmarks.events.data import N_SYMBOLS, stocks
 from benchmarks.events.measuring import feed_rows
-from benchmarks.events.running import arranged, prepare
+from benchmarks.events.running import prepare
 from benchmarks.events.workload import Workload
-from sparkrex.columns.cuts import cut_chunks
-from sparkrex.columns.ordered import Columns
+from sparkrex.matching.feeding import feeds_of
+from sparkrex.modes.events.engine import arrange_events, taking_part
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.runner import EventRunner, tested_columns
 from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,16 +77,13 @@ def measure_throughput(name: str, n_events: int, repeat: int, window: int = 500)
 def to_matches(prepared: Prepared, stream: pa.Table, chunk_rows: int | None) -> int:
     """Arrange, check for ties, match: what `rex.events` does before it makes a table. Gives the number of matches."""
     settings = Settings(threads=1)
-    columns = arranged(prepared.query, stream, prepared.evaluator, settings, copies=chunk_rows is not None)
-    matcher = NfabMatcher(prepared.query, prepared.evaluator, settings)
-    state = matcher.open()
-    if chunk_rows is None:
-        return len(matcher.feed(state, columns, opens=True, closes=True))
-    n_matches = 0
-    for chunk in cut_chunks(columns.offsets, chunk_rows):
-        part = Columns(columns.table.slice(chunk.first, chunk.last - chunk.first), chunk.offsets)
-        n_matches += len(matcher.feed(state, part, opens=chunk.opens, closes=chunk.closes))
-    return n_matches
+    query = prepared.query
+    table = taking_part(query, stream, prepared.evaluator, settings)
+    table = table.select([name for name in table.column_names if name in tested_columns(query)])
+    arrangement = arrange_events(query, table, settings)
+    runner = EventRunner(query, NfabMatcher(query, prepared.evaluator, settings))
+    state = runner.open()
+    return sum(len(runner.decide(state, feed).matches) for feed in feeds_of(table, arrangement, chunk_rows))
 
 
 def _time(found: Throughput, stage: str, run: Callable[[], object]) -> None:

@@ -13,11 +13,12 @@ import numpy as np
 
 from sparkrex.modes.events import engine as event_engine
 from sparkrex.modes.events import pattern as event_pattern
+from sparkrex.modes.events import runner
 from sparkrex.modes.events.kernels import merge as kernel
-from sparkrex.modes.events.nfab import automaton, conditions, equivalence, frame, matcher
-from sparkrex.modes.events.nfab.contract import EventMatches
+from sparkrex.modes.events.kernels.arguments import Apart, Reads
+from sparkrex.modes.events.nfab import automaton, conditions, equivalence, frame, kept, matcher
+from sparkrex.modes.events.nfab.kept import Kept
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
-from sparkrex.modes.events.nfab.state import no_ends, no_nodes, no_runs, saved
 from sparkrex.modes.events.nfab.windows import Times
 from sparkrex.modes.events.pattern import absences
 from sparkrex.modes.events.plan import Strategy
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from sparkrex.columns.ordered import Columns
+    from sparkrex.matching.state import State
     from sparkrex.modes.events.nfab.automaton import Automaton
-    from sparkrex.modes.events.nfab.state import NfabState
+    from sparkrex.modes.events.nfab.contract import EventMatches
+    from sparkrex.modes.events.nfab.matcher import Feeding, Found
     from sparkrex.modes.events.pattern import EventPattern
     from sparkrex.modes.events.plan import EventQuery
     from sparkrex.source import Source
@@ -115,8 +119,7 @@ def _window_exclusive(name: str) -> Context:
         if self.window is None:
             return correct(self)  # type: ignore[no-any-return]
         size, window = self.size, self.window
-        assert size is not None
-        smaller = np.nextafter(size, -1) if isinstance(size, np.floating) else size - 1
+        smaller = None if size is None else np.nextafter(size, -1) if isinstance(size, np.floating) else size - 1
         self.size, self.window = smaller, replace(window, size=float(window.size) - 1)
         try:
             return correct(self)  # type: ignore[no-any-return]
@@ -142,8 +145,8 @@ def _not_dropped(query: EventQuery, table: pa.Table, *rest: Any) -> pa.Table:
 
 
 def _merged_whatever_is_read_later() -> Context:
-    def nothing_read(compiled: Automaton, *rest: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return np.zeros(len(compiled.edges) + 1, np.int64), np.empty((0, 3), np.int64)
+    def nothing_read(compiled: Automaton, *rest: Any) -> Reads:
+        return Reads(np.zeros(len(compiled.edges) + 1, np.int64), np.empty((0, 3), np.int64))
 
     return mock.patch.object(frame, "merge_reads", nothing_read)
 
@@ -151,25 +154,23 @@ def _merged_whatever_is_read_later() -> Context:
 def _aggregates_not_compared() -> Context:
     reads_of = equivalence.merge_reads
 
-    def changed(*given: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def changed(*given: Any) -> Reads:
         offsets, reads = reads_of(*given)
-        kept = np.isin(reads[:, 0], (kernel.INT_AT, kernel.FLOAT_AT))
-        lengths = [int(kept[begin:end].sum()) for begin, end in pairwise(offsets.tolist())]
-        return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), reads[kept]
+        is_left = np.isin(reads[:, 0], (kernel.INT_AT, kernel.FLOAT_AT))
+        lengths = [int(is_left[begin:end].sum()) for begin, end in pairwise(offsets.tolist())]
+        return Reads(np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), reads[is_left])
 
     return mock.patch.object(frame, "merge_reads", changed)
 
 
-def _apart_by_nothing(*places: int) -> Context:
-    """Runs are merged whatever a negation reads of them: of `places` in `FeedArrays.apart`."""
+def _apart_by_nothing(name: str) -> Context:
+    """Runs are merged whatever a negation reads of them: of one field of `FeedArrays.apart`."""
     correct = frame.FeedArrays._apart
 
-    def changed(self: frame.FeedArrays, *given: Any) -> tuple[Any, ...]:
+    def changed(self: frame.FeedArrays, *given: Any) -> Apart:
         found = correct(self, *given)
-        return tuple(
-            (np.zeros_like(part) if isinstance(part, np.ndarray) else False) if place in places else part
-            for place, part in enumerate(found)
-        )
+        part = getattr(found, name)
+        return found._replace(**{name: np.zeros_like(part) if isinstance(part, np.ndarray) else False})
 
     return mock.patch.object(frame.FeedArrays, "_apart", changed)
 
@@ -200,25 +201,33 @@ def _overlaps_are_kept() -> Context:
 # Faults of saved states.
 
 
-def _lost_when_saved(change: Callable[[NfabState], None]) -> Context:
-    def changed(self: NfabMatcher, state: NfabState) -> bytes:
-        change(state)
-        return saved(state)
+def _lost_when_saved(change: Callable[[Kept], Kept]) -> Context:
+    put_into = kept.put_into
 
-    return mock.patch.object(NfabMatcher, "snapshot", changed)
+    def changed(state: State, slots: NDArray[np.int64], left: Kept, first: NDArray[np.int64]) -> None:
+        put_into(state, slots, change(left), first)
 
-
-def _lose_undecided(state: NfabState) -> None:
-    state.undecided, state.ends = EventMatches.none(), no_ends()
+    return mock.patch.object(runner, "put_into", changed)
 
 
-def _lose_runs(state: NfabState) -> None:
-    state.runs, state.nodes = no_runs(), no_nodes()
+def _lose_undecided(left: Kept) -> Kept:
+    nothing = Kept.nothing(len(left.blocked))
+    return replace(left, waiting=nothing.waiting, undecided=nothing.undecided, undecided_place=nothing.undecided_place)
 
 
-def _start_again(state: NfabState) -> None:
+def _lose_runs(left: Kept) -> Kept:
+    nothing = Kept.nothing(len(left.blocked))
+    return replace(left, runs=nothing.runs, run_offsets=nothing.run_offsets)
+
+
+def _start_again() -> Context:
     """All rows held back are fed to the runs a second time."""
-    state.n_seen = 0
+    find = NfabMatcher.find
+
+    def changed(self: NfabMatcher, frame: Columns, feeding: Feeding) -> Found:
+        return find(self, frame, replace(feeding, n_held=np.zeros_like(feeding.n_held)))
+
+    return mock.patch.object(NfabMatcher, "find", changed)
 
 
 def _negates(query: EventQuery) -> bool:
@@ -254,13 +263,14 @@ EVENT_FAULTS = (
                lambda query: bool(query.partition_by)),
     EventFault("runs are merged whatever is read later", _merged_whatever_is_read_later),
     EventFault("runs are merged without comparing aggregates", _aggregates_not_compared),
-    EventFault("runs are merged whatever has come behind their last event", lambda: _apart_by_nothing(0), _negates),
-    EventFault("runs are merged wherever they began", lambda: _apart_by_nothing(3),
+    EventFault("runs are merged whatever has come behind their last event", lambda: _apart_by_nothing("gap_offsets"),
+               _negates),
+    EventFault("runs are merged wherever they began", lambda: _apart_by_nothing("by_start"),
                lambda query: _negates(query) or query.is_non_overlapping),
     EventFault("a middle negation reaches back as at the start", _negation_sees_nothing_before, _negates),
     EventFault("one match is given for every way to read it", _matches_are_repeated, _is_ambiguous),
     EventFault("matches overlap", _overlaps_are_kept, lambda query: query.is_non_overlapping),
     EventFault("undecided matches are not saved", lambda: _lost_when_saved(_lose_undecided), _negates),
     EventFault("runs are not saved", lambda: _lost_when_saved(_lose_runs)),
-    EventFault("rows held back are fed again", lambda: _lost_when_saved(_start_again)),
+    EventFault("rows held back are fed again", _start_again),
 )

@@ -129,21 +129,22 @@ def _of_events(seed: str, count: int) -> Iterator[Question]:
         def ask(
             spark: SparkSession | None, settings: dict[str, Any], text: str = text, table: pa.Table = table,
             options: dict[str, Any] = options,
+            keys: tuple[str, ...] = tuple(key.name for key in query.partition_by),
         ) -> Any:
             answer = rex.events(text, table, spark=spark, settings=settings, **options)
-            # Matches are numbered within a Spark partition.
-            return _by_match(answer if isinstance(answer, pa.Table) else answer.toArrow())
+            # On Spark matches come in any order.
+            return _by_match(answer if isinstance(answer, pa.Table) else answer.toArrow(), keys)
 
         yield Question(f"events {seed}/{number - 1}", f"{text}\n{options}", table, ask, {})
 
 
-def _by_match(events: pa.Table) -> pa.Table:
-    """RETURN EVENTS as one row per match: variables and rows."""
+def _by_match(events: pa.Table, keys: tuple[str, ...]) -> pa.Table:
+    """RETURN EVENTS as one row per match: its number in its partition, variables and rows."""
     matches: dict[Any, list[str]] = {}
-    columns = (events.column(name).to_pylist() for name in ("match_id", "variable", "rex_number"))
-    for match_id, variable, number in zip(*columns, strict=True):
-        matches.setdefault(match_id, []).append(f"{variable} {number}")
-    return pa.table({"match": [", ".join(match) for match in matches.values()]}, pa.schema([("match", pa.string())]))
+    columns = (events.column(name).to_pylist() for name in ("variable", "rex_number", "match_id", *keys))
+    for variable, number, *identity in zip(*columns, strict=True):
+        matches.setdefault(tuple(identity), [f"{identity[0]}:"]).append(f"{variable} {number}")
+    return pa.table({"match": [" ".join(match) for match in matches.values()]}, pa.schema([("match", pa.string())]))
 
 
 def _drawn(strategy: st.SearchStrategy[Any], seed: str, count: int) -> list[Any]:

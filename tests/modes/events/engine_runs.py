@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from sqlglot.dialects.dialect import Dialect
 
-from sparkrex.columns.cuts import cut_chunks
-from sparkrex.columns.ordered import Columns
+from sparkrex.columns.arrange import Arrangement
 from sparkrex.hosts.duckdb.host import DuckDbHost, RelationEvaluator
+from sparkrex.matching.feed import Feed
+from sparkrex.matching.feeding import feeds_of
 from sparkrex.modes.events import engine as event_engine
 from sparkrex.modes.events.buffer import decompress_events
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.runner import EventRunner
 from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sparkrex.modes.events.nfab.state import NfabState
     from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.modes.events.runner import Decided
 
 Match = tuple[tuple[int, ...], tuple[str, ...]]
 
@@ -49,22 +51,26 @@ def engine_matches(
     settings: Settings | None = None,
 ) -> list[Match]:
     """The matches in the engine's order; in chunks, with the state saved and restored between them."""
-    settings = settings or Settings(threads=1)
-    table = event_engine.taking_part(query, table_of(rows), evaluator, settings)
-    arrangement = event_engine.arrange_events(query, table, settings)
-    if arrangement.order is not None:
-        table = table.take(pa.array(arrangement.order))
-    matcher = NfabMatcher(query, evaluator, settings)
-    if chunk is None:
-        columns = Columns(table, arrangement.offsets)
-        return _fed(matcher, matcher.open(), columns, opens=True, closes=True)
-    state = matcher.open()
+    runner = runner_of(query, evaluator, settings or Settings(threads=1))
+    state = runner.open()
     found: list[Match] = []
-    for piece in cut_chunks(arrangement.offsets, chunk):
-        columns = Columns(table.slice(piece.first, piece.last - piece.first), piece.offsets)
-        found += _fed(matcher, state, columns, opens=piece.opens, closes=piece.closes)
-        state = matcher.restore(matcher.snapshot(state))
+    table, arrangement = arranged(runner, rows)
+    for feed in feeds_of(table, arrangement, None if runner.refusal else chunk):
+        found += matches_of(runner, runner.decide(state, feed))
+        state = runner.open().restore(state.snapshot("a query"), "a query")
     return found
+
+
+def runner_of(query: EventQuery, evaluator: RelationEvaluator, settings: Settings) -> EventRunner:
+    """A runner of the query's own partitions."""
+    return EventRunner(query, NfabMatcher(query, evaluator, settings))
+
+
+def arranged(runner: EventRunner, rows: Sequence[dict[str, Any]]) -> tuple[pa.Table, Arrangement]:
+    """The rows that take part, and their order."""
+    query, matcher = runner.query, runner.matcher
+    table = event_engine.taking_part(query, table_of(rows), matcher.evaluator, matcher.settings)
+    return table, event_engine.arrange_events(query, table, matcher.settings)
 
 
 def returned_matches(
@@ -72,7 +78,7 @@ def returned_matches(
 ) -> list[Match]:
     """What RETURN EVENTS gives."""
     query, table = _with_numbers(query, rows)
-    return matches_of_events(event_engine.run_events(query, table, evaluator, settings))
+    return matches_of_events(query, event_engine.run_events(query, table, evaluator, settings))
 
 
 def compressed_matches(
@@ -80,7 +86,8 @@ def compressed_matches(
 ) -> list[Match]:
     """What comes out of the buffer that the matches share."""
     query, table = _with_numbers(query, rows)
-    return matches_of_events(decompress_events(event_engine.compress_events(query, table, evaluator, settings)))
+    buffer = event_engine.compress_events(query, table, evaluator, settings)
+    return matches_of_events(query, decompress_events(buffer))
 
 
 def _with_numbers(query: EventQuery, rows: Sequence[dict[str, Any]]) -> tuple[EventQuery, pa.Table]:
@@ -88,33 +95,56 @@ def _with_numbers(query: EventQuery, rows: Sequence[dict[str, Any]]) -> tuple[Ev
     return replace(query, input_columns=tuple(table.column_names)), table
 
 
-def matches_of_events(table: pa.Table) -> list[Match]:
-    """The matches in a result of RETURN EVENTS."""
-    names = ("match_id", "variable", "rex_number")
+def matches_of_events(query: EventQuery, table: pa.Table) -> list[Match]:
+    """The matches in a result of RETURN EVENTS, which are numbered in their partition."""
+    names = ("rex_number", "variable", "match_id", *(key.name for key in query.partition_by))
     events = zip(*(table.column(name).to_pylist() for name in names), strict=True)
     matches = []
-    for _, of_match in groupby(events, key=lambda event: event[0]):
+    for _, of_match in groupby(events, key=lambda event: event[2:]):
         group = list(of_match)
-        matches.append((tuple(row for _, _, row in group), tuple(variable for _, variable, _ in group)))
+        matches.append((tuple(row for row, *_ in group), tuple(variable for _, variable, *_ in group)))
     return matches
 
 
-def feed_rows(
-    matcher: NfabMatcher, state: NfabState, rows: Sequence[dict[str, Any]], *, opens: bool, closes: bool
-) -> list[Match]:
-    """The matches that more rows of one partition decide; they are numbered by their column `t`."""
-    table = table_of(rows)
-    table = table.set_column(table.column_names.index("rex_number"), "rex_number", table.column("t"))
-    columns = Columns(table, np.array([0, len(rows)], np.int64))
-    return _fed(matcher, state, columns, opens=opens, closes=closes)
+class OnePartition:
+    """A runner that is fed with the rows of one partition, which are numbered by their column `t`.
+
+    `statistics` are those of the last feed.
+    """
+
+    def __init__(self, runner: EventRunner, saved: bytes | None = None) -> None:
+        self.runner = runner
+        self.state = runner.open() if saved is None else runner.open().restore(saved, "a query")
+        self.statistics = np.zeros(0, np.int64)
+        self._table = table_of([])
+
+    def feed(self, rows: Sequence[dict[str, Any]], *, closes: bool = False, horizon: int | None = None) -> list[Match]:
+        """The matches that more rows decide."""
+        table = table_of(rows) if rows else self._table.slice(0, 0)
+        table = table.set_column(table.column_names.index("rex_number"), "rex_number", table.column("t"))
+        self._table = table
+        feed = Feed(
+            table, Arrangement(None, np.array([0, len(rows)], np.int64), len(rows)), np.array([0]),
+            np.array([self.state.n_slots == 0]), np.array([closes]),
+            None if horizon is None else pa.scalar(horizon, pa.int64()),
+        )
+        decided = self.runner.decide(self.state, feed)
+        self.statistics = decided.statistics
+        return matches_of(self.runner, decided)
+
+    def saved(self) -> bytes:
+        """The state as bytes."""
+        return self.state.snapshot("a query")
+
+    def n_kept(self, name: str) -> int:
+        """How many rows the state has in one of its tables."""
+        return int(self.state.tables[name].lengths(np.array([0]))[0])
 
 
-def _fed(matcher: NfabMatcher, state: NfabState, columns: Columns, *, opens: bool, closes: bool) -> list[Match]:
-    held = [] if opens or state.held is None else state.held.column("rex_number").to_pylist()
-    numbers = held + columns.table.column("rex_number").to_pylist()
-    matches = matcher.feed(state, columns, opens=opens, closes=closes)
-    found = []
-    for begin, end in zip(matches.offsets[:-1].tolist(), matches.offsets[1:].tolist(), strict=True):
-        rows = tuple(numbers[row] for row in matches.rows[begin:end].tolist())
-        found.append((rows, tuple(matcher.variables[label] for label in matches.labels[begin:end].tolist())))
-    return found
+def matches_of(runner: EventRunner, decided: Decided) -> list[Match]:
+    """The matches that a feed decided."""
+    rows = decided.frame.arrangement.input_rows(decided.matches.rows)
+    numbers = decided.frame.table.column("rex_number").take(rows).to_pylist()
+    names = [runner.matcher.variables[label] for label in decided.matches.labels.tolist()]
+    offsets = decided.matches.offsets.tolist()
+    return [(tuple(numbers[begin:end]), tuple(names[begin:end])) for begin, end in pairwise(offsets)]

@@ -159,6 +159,20 @@ def test_order_and_numbers_are_those_of_the_whole_stream() -> None:
         assert measured.column("a").to_pylist() == [1, 0, 4, 6]
 
 
+def test_numbers_are_those_of_the_querys_own_partition() -> None:
+    """Two partitions by [k], cut further by x."""
+    stream = pa.table({
+        "ts": range(8), "kind": list("AABBAABB"), "x": [2, 1, 1, 2, 1, 2, 2, 1], "k": list("ppppqqqq"),
+    })
+    text = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { [k] AND a.x = b.x }"
+    for settings in ({}, {"chunk_rows": 1}, {"chunk_rows": 3}, {"event_algorithm": "backtrack"}):
+        found = rex.events(text, stream, time="ts", type="kind", settings=settings)
+        assert found.column("match_id").to_pylist() == [1, 1, 2, 2, 1, 1, 2, 2]
+        assert found.column("ts").to_pylist() == [1, 2, 0, 3, 5, 6, 4, 7]
+    buffer = rex.events(text, stream, time="ts", type="kind", compressed=True)
+    assert rex.decompress(buffer) == found
+
+
 @pytest.mark.parametrize(
     ("pattern", "where"),
     [("SEQ(A a, ~(B b), C c)", "a.x = b.x AND a.x = c.x"),

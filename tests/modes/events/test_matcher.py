@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.modes.events.building import aggregate, here, last, query, seq, stream
 from tests.modes.events.draws import Example, events, generate
-from tests.modes.events.engine_runs import engine_matches, evaluator_of, feed_rows, table_of
+from tests.modes.events.engine_runs import OnePartition, engine_matches, evaluator_of, runner_of, table_of
 from tests.modes.events.oracle import find_matches
 from tests.modes.rows.property.draws import RandomDraw
 from tests.modes.segments.building import call
@@ -18,7 +18,6 @@ from sparkrex.errors import ExecutionError
 from sparkrex.modes.events.engine import run_events
 from sparkrex.modes.events.kernels.codes import MERGES, RUN_STEPS
 from sparkrex.modes.events.nfab.automaton import compile_automaton
-from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
 from sparkrex.settings import EVENT_ALGORITHMS, Settings
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from sparkrex.hosts.duckdb.host import RelationEvaluator
 
 PAIR = query(seq("A a", "B b"), Strategy.NEXT)
+FED = ("merging", "basic")
+"""The algorithms that take a partition in parts."""
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +35,9 @@ def evaluator() -> RelationEvaluator:
     return evaluator_of(PAIR)
 
 
-def matcher_of(asked: EventQuery, evaluator: RelationEvaluator, algorithm: str = "merging") -> NfabMatcher:
-    """A matcher in one thread."""
-    return NfabMatcher(asked, evaluator, Settings(threads=1, event_algorithm=algorithm))
+def partition_of(asked: EventQuery, evaluator: RelationEvaluator, algorithm: str = "merging") -> OnePartition:
+    """One partition, in one thread."""
+    return OnePartition(runner_of(asked, evaluator, Settings(threads=1, event_algorithm=algorithm)))
 
 
 def at(*moments: tuple[int, str]) -> list[dict[str, Any]]:
@@ -50,10 +51,9 @@ def test_of_two_merged_runs_only_the_younger_is_inside_the_window(
 ) -> None:
     # The runs from 1 and 2 both take 3, and nothing that is asked later tells them apart. At 4 one is too old.
     asked = query(seq("A a", "B+ b", "C c"), Strategy.NEXT, within=2)
-    matcher = matcher_of(asked, evaluator, algorithm)
-    found = feed_rows(matcher, matcher.open(), stream("A", "A", "B", "C"), opens=True, closes=True)
-    assert found == [((2, 3, 4), ("a", "b", "c"))]
-    assert (matcher.statistics[MERGES] > 0) == (algorithm == "merging")
+    partition = partition_of(asked, evaluator, algorithm)
+    assert partition.feed(stream("A", "A", "B", "C"), closes=True) == [((2, 3, 4), ("a", "b", "c"))]
+    assert (partition.statistics[MERGES] > 0) == (algorithm == "merging")
 
 
 def test_runs_are_merged_when_their_maximum_is_the_same(evaluator: RelationEvaluator) -> None:
@@ -71,9 +71,9 @@ def test_runs_are_merged_when_their_maximum_is_the_same(evaluator: RelationEvalu
     )
     # e1 takes e2 (120), not e3, takes e4; e5 is not above 121, e6 is b and could be taken: the same for e3.
     expected = [((1, 2, 4, 6), ("a", "a", "a", "b")), ((3, 4, 6), ("a", "a", "b"))]
-    merging, basic = matcher_of(asked, evaluator), matcher_of(asked, evaluator, "basic")
-    for matcher in (merging, basic):
-        found = feed_rows(matcher, matcher.open(), rows, opens=True, closes=True)
+    merging, basic = partition_of(asked, evaluator), partition_of(asked, evaluator, "basic")
+    for partition in (merging, basic):
+        found = partition.feed(rows, closes=True)
         assert sorted(found) == expected
         assert expected == [(tuple(row + 1 for row in of), names) for of, names in sorted(find_matches(asked, rows))]
     assert merging.statistics[MERGES] == 1
@@ -81,44 +81,82 @@ def test_runs_are_merged_when_their_maximum_is_the_same(evaluator: RelationEvalu
 
 
 @pytest.mark.parametrize(("late", "expected"), [(6, []), (7, [((1, 2), ("a", "b"))])])
-@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+@pytest.mark.parametrize("algorithm", FED)
 def test_a_state_saved_in_the_middle_of_an_end_negation(
     algorithm: str, late: int, expected: list[Any], evaluator: RelationEvaluator
 ) -> None:
     # The match of 1 and 2 waits until 6 = 1 + 5 has passed. An R at 6 disqualifies it, one at 7 comes too late.
     asked = query(seq("A a", "B b", "~R r"), Strategy.NEXT, within=5)
-    matcher = matcher_of(asked, evaluator, algorithm)
-    state = matcher.open()
-    assert feed_rows(matcher, state, at((1, "A"), (2, "B")), opens=True, closes=False) == []
-    assert feed_rows(matcher, state, at((3, "C")), opens=False, closes=False) == []
-    saved = matcher.snapshot(state)
-    del state
-    restored = matcher_of(asked, evaluator, algorithm)
-    state = restored.restore(saved)
-    found = feed_rows(restored, state, at((late, "R")), opens=False, closes=False)
-    found += feed_rows(restored, state, at((8, "C")), opens=False, closes=True)
+    partition = partition_of(asked, evaluator, algorithm)
+    assert partition.feed(at((1, "A"), (2, "B"))) == []
+    assert partition.feed(at((3, "C"))) == []
+    restored = OnePartition(partition_of(asked, evaluator, algorithm).runner, partition.saved())
+    found = restored.feed(at((late, "R")))
+    found += restored.feed(at((8, "C")), closes=True)
     assert found == expected
+
+
+def test_backtracking_says_that_it_needs_whole_partitions(evaluator: RelationEvaluator) -> None:
+    assert partition_of(PAIR, evaluator, "backtrack").runner.refusal == (
+        "event_algorithm = 'backtrack' runs one run at a time, over whole partitions"
+    )
+    assert [partition_of(PAIR, evaluator, algorithm).runner.refusal for algorithm in FED] == [None, None]
 
 
 def test_a_match_is_given_once_its_window_has_passed(evaluator: RelationEvaluator) -> None:
     asked = query(seq("A a", "B b", "~R r"), Strategy.NEXT, within=5)
-    matcher = matcher_of(asked, evaluator)
-    state = matcher.open()
-    assert feed_rows(matcher, state, at((1, "A"), (2, "B"), (6, "C")), opens=True, closes=False) == []
-    assert feed_rows(matcher, state, at((7, "C")), opens=False, closes=False) == [((1, 2), ("a", "b"))]
-    assert feed_rows(matcher, state, at((8, "R")), opens=False, closes=True) == []
+    partition = partition_of(asked, evaluator)
+    assert partition.feed(at((1, "A"), (2, "B"), (6, "C"))) == []
+    assert partition.feed(at((7, "C"))) == [((1, 2), ("a", "b"))]
+    assert partition.feed(at((8, "R")), closes=True) == []
+
+
+@pytest.mark.parametrize("non_overlapping", [False, True])
+def test_a_match_is_given_once_the_horizon_is_at_the_end_of_its_window(
+    non_overlapping: bool, evaluator: RelationEvaluator
+) -> None:
+    """Nothing at 6 or before it will come: an R that the window of 1 to 6 takes would be among that."""
+    asked = query(seq("A a", "B b", "~R r"), Strategy.NEXT, within=5, non_overlapping=non_overlapping)
+    partition = partition_of(asked, evaluator)
+    assert partition.feed(at((1, "A"), (2, "B")), horizon=2) == []
+    assert partition.feed([], horizon=5) == []
+    assert partition.feed([], horizon=6) == [((1, 2), ("a", "b"))]
+    assert partition.feed(at((7, "R")), closes=True) == []
+
+
+def test_the_horizon_ends_runs(evaluator: RelationEvaluator) -> None:
+    asked = query(seq("A a", "B b"), Strategy.NEXT, within=5)
+    partition = partition_of(asked, evaluator, "basic")
+    assert partition.feed(at((1, "A"), (3, "A")), horizon=3) == []
+    for horizon, n_runs in ((5, 2), (6, 1), (7, 1), (8, 0)):
+        assert partition.feed([], horizon=horizon) == []
+        assert partition.n_kept("runs") == n_runs
+    assert partition.n_kept("rows") == 1  # the last one, which the next must not be tied with
+
+
+def test_a_match_does_not_overtake_one_that_waits(evaluator: RelationEvaluator) -> None:
+    """1 and 4 end after 2 and 3 and their window passes before: the order is that of the whole stream."""
+    asked = query(
+        seq("A a", "B b", "~R r"), Strategy.ANY, within=5, begin={"b": call("eq", here("x"), last("a", "x"))}
+    )
+    rows = [row | {"x": x} for row, x in zip(at((1, "A"), (2, "A"), (3, "B"), (4, "B")), [1, 2, 2, 1], strict=True)]
+    expected = [((2, 3), ("a", "b")), ((1, 4), ("a", "b"))]
+    assert partition_of(asked, evaluator).feed(rows, closes=True) == expected
+    partition = partition_of(asked, evaluator)
+    assert partition.feed(rows, horizon=6) == []  # (1, 4) is decided
+    saved = partition.saved()
+    assert partition.feed([], horizon=7) == expected
+    refused = OnePartition(partition.runner, saved)
+    assert refused.feed(at((7, "R")), closes=True) == expected[1:]
 
 
 def test_one_saved_state_has_many_futures(evaluator: RelationEvaluator) -> None:
     asked = query(seq("A+ a", "B b"), Strategy.ANY, within=10, take={"a": call("gt", here("x"), last("a", "x"))})
-    matcher = matcher_of(asked, evaluator)
-    state = matcher.open()
-    rising = [row | {"x": row["t"]} for row in at((1, "A"), (2, "A"))]
-    assert feed_rows(matcher, state, rising, opens=True, closes=False) == []
-    saved = matcher.snapshot(state)
+    partition = partition_of(asked, evaluator)
+    assert partition.feed([row | {"x": row["t"]} for row in at((1, "A"), (2, "A"))]) == []
+    saved = partition.saved()
     for kind, n_found in (("B", 3), ("C", 0)):
-        future = matcher.restore(saved)
-        assert len(feed_rows(matcher, future, at((3, kind)), opens=False, closes=True)) == n_found
+        assert len(OnePartition(partition.runner, saved).feed(at((3, kind)), closes=True)) == n_found
 
 
 @pytest.mark.parametrize("unit", [WindowUnit.NUMBER, WindowUnit.EVENTS])
@@ -139,17 +177,13 @@ def test_a_long_stream_in_chunks_is_held_back_by_the_window_only(
     asked = replace(asked, window=replace(asked.window, unit=unit), relevant=None)
     source = random.Random(6)
     rows = [row | {"t": t} for t, row in enumerate(stream(*source.choices("ABCR", [4, 4, 4, 1], k=1500)))]
-    matcher = matcher_of(asked, evaluator)
-    state = matcher.open()
+    partition = partition_of(asked, evaluator)
     found: list[Any] = []
     most_rows, most_bytes = 0, 0
     for first in range(0, len(rows), 50):
-        is_last = first + 50 == len(rows)
-        found += feed_rows(matcher, state, rows[first : first + 50], opens=first == 0, closes=is_last)
-        most_rows, most_bytes = max(most_rows, state.n_held), max(most_bytes, state.size())
-    whole = matcher_of(asked, evaluator)
-    # Whether a match is undecided changes when it is given, and with it the order of the matches.
-    assert sorted(found) == sorted(feed_rows(whole, whole.open(), rows, opens=True, closes=True))
+        found += partition.feed(rows[first : first + 50], closes=first + 50 == len(rows))
+        most_rows, most_bytes = max(most_rows, partition.n_kept("rows")), max(most_bytes, partition.state.nbytes)
+    assert found == partition_of(asked, evaluator).feed(rows, closes=True)
     assert len(found) > 100
     # Twice the window: what an undecided match and a negation in front of it may read.
     assert most_rows <= 13

@@ -15,13 +15,12 @@ import pytest
 from tests.interrupts import interrupt_when_busy
 from tests.modes.events.building import aggregate, first, here, last, query, seq, stream
 from tests.modes.events.draws import Example
-from tests.modes.events.engine_runs import engine_matches, evaluator_of, feed_rows
+from tests.modes.events.engine_runs import OnePartition, engine_matches, evaluator_of, runner_of
 from tests.modes.events.oracle import find_matches
 from tests.modes.segments.building import call
 
 from sparkrex.errors import ExecutionError
 from sparkrex.modes.events.kernels import codes
-from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
 from sparkrex.settings import EVENT_ALGORITHMS, Settings
 
@@ -178,14 +177,13 @@ def test_of_overlapping_matches_the_others_are_not_listed(chunk: int | None, eva
 def test_undecided_ends_are_kept_not_their_matches(evaluator: RelationEvaluator) -> None:
     """What waits grows with the events, not with the matches; and one event decides all of it."""
     asked = query(seq("A a", "B+ b", "~D d"), Strategy.ANY, within=100)
-    matcher = NfabMatcher(asked, evaluator, Settings(threads=1))
-    state = matcher.open()
+    partition = OnePartition(runner_of(asked, evaluator, Settings(threads=1)))
     rows = letters(f"A{MANY}D")
-    assert feed_rows(matcher, state, rows[:-1], opens=True, closes=False) == []
-    assert len(MANY) <= len(state.ends[0]) <= 2 * len(MANY)
-    state = matcher.restore(matcher.snapshot(state))
-    assert feed_rows(matcher, state, rows[-1:], opens=False, closes=False) == []
-    assert len(state.ends[0]) == 0
+    assert partition.feed(rows[:-1]) == []
+    assert len(MANY) <= partition.n_kept("ends") <= 2 * len(MANY)
+    partition = OnePartition(partition.runner, partition.saved())
+    assert partition.feed(rows[-1:]) == []
+    assert partition.n_kept("ends") == 0
 
 
 def test_runs_differ_by_what_is_in_a_gap_not_by_the_gap(evaluator: RelationEvaluator) -> None:
@@ -197,10 +195,9 @@ def test_runs_differ_by_what_is_in_a_gap_not_by_the_gap(evaluator: RelationEvalu
         asked = query(
             seq("A a", "B+ b", "~F d", "C c", "E e"), Strategy.ANY, absent={"d": call("gt", here("x"), last(name, "x"))}
         )
-        matcher = NfabMatcher(asked, evaluator, Settings(threads=1))
-        rows = letters(f"A{MANY}F{MANY}{MANY.replace('B', 'C')}", F=5)
-        assert feed_rows(matcher, matcher.open(), rows, opens=True, closes=False) == []
-        assert matcher.statistics[codes.MOST_RUNS] <= 6
+        partition = OnePartition(runner_of(asked, evaluator, Settings(threads=1)))
+        assert partition.feed(letters(f"A{MANY}F{MANY}{MANY.replace('B', 'C')}", F=5)) == []
+        assert partition.statistics[codes.MOST_RUNS] <= 6
 
 
 ARRAYS = [

@@ -22,25 +22,27 @@ def test_the_first_of_overlapping_matches() -> None:
         times = np.sort(random.integers(0, 8, 12)) if random.random() < 0.5 else np.empty(0, np.int64)
         matches = [match for low, high in pairwise(offsets.tolist()) if low < high for match in draw(random, low, high)]
         is_open = random.random(len(matches)) < 0.2
-        blocked = int(random.integers(-1, 3)) if offsets[1] > 2 else -1
+        blocked = np.array([random.integers(low - 1, low + 3) for low in offsets[:-1]])
+        blocked[(blocked < offsets[:-1]) | (blocked >= offsets[1:])] = -1
+        expected = by_definition(matches, is_open.tolist(), offsets.tolist(), times.tolist(), blocked.tolist())
+        given = blocked.copy()
         decided, waits = first_of_overlapping(as_matches(matches), is_open, offsets, times, blocked)
-        expected = by_definition(matches, is_open.tolist(), offsets.tolist(), times.tolist(), blocked)
-        assert (as_list(decided), as_list(waits)) == expected, (matches, is_open, offsets, times, blocked)
+        assert (as_list(decided), as_list(waits), blocked.tolist()) == expected, (matches, is_open, offsets, given)
         seen.update(kept=len(decided), waiting=len(waits), given=len(matches), ties=int(len(times) > 0))
     assert min(seen.values()) > 100, seen
 
 
 def by_definition(
-    matches: list[Match], is_open: list[bool], offsets: list[int], times: list[int], blocked: int
-) -> tuple[list[Match], list[Match]]:
-    """Those kept, and those that wait."""
+    matches: list[Match], is_open: list[bool], offsets: list[int], times: list[int], blocked: list[int]
+) -> tuple[list[Match], list[Match], list[int]]:
+    """Those kept, those that wait, and by partition the last row of the last one."""
     order = sorted(range(len(matches)), key=lambda m: (
         matches[m][0][-1], matches[m][0][0], len(matches[m][0]), matches[m]
     ))
     kept: set[int] = set()
     waiting: set[int] = set()
     for number, (low, high) in enumerate(pairwise(offsets)):
-        last = blocked if number == 0 else -1
+        last = blocked[number]
         for match in order:
             rows, _ = matches[match]
             if not low <= rows[0] < high:
@@ -51,8 +53,8 @@ def by_definition(
                 waiting.add(match)
             else:
                 kept.add(match)
-                last = rows[-1]
-    return [matches[match] for match in sorted(kept)], [matches[match] for match in sorted(waiting)]
+                last = blocked[number] = rows[-1]
+    return [matches[match] for match in sorted(kept)], [matches[match] for match in sorted(waiting)], blocked
 
 
 def draw(random: np.random.Generator, low: int, high: int) -> list[Match]:

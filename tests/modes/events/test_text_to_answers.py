@@ -39,7 +39,7 @@ def test_text_to_answers(share: int, record_property: Callable[[str, object], No
             ties="strict" if query.has_strict_ties else "order", dialect="duckdb",
         )
         expected = find_matches(query, example.rows)
-        assert sorted(matches_of_events(answer)) == sorted(expected), f"{text}\n{example}"
+        assert sorted(matches_of_events(example.query, answer)) == sorted(expected), f"{text}\n{example}"
         n_asked += 1
         n_matched += bool(expected)
     record_property("coverage", f"event queries as text: {n_asked} asked, {n_matched} of them matched")

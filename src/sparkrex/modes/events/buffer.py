@@ -6,7 +6,8 @@ has two. An entry without a node is where a match ends: it leads to the match's 
 
 Versions say which pointers belong together: a pointer's is the latest first event (as a number in order of the stream)
 of all histories behind it, an end's is the earliest that its window still allows. From an end one may follow the
-pointers whose version is not below the end's; each way to an event without a predecessor is one match.
+pointers whose version is not below the end's; each way to an event without a predecessor is one match. Matches are
+numbered in their partition, which has a number, too.
 """
 
 from __future__ import annotations
@@ -27,14 +28,15 @@ if TYPE_CHECKING:
 
     from sparkrex.modes.events.nfab.contract import EventBuffer
 
-_COLUMNS = ("node", VARIABLE, "event", "predecessor", "version")
+_COLUMNS = ("node", VARIABLE, "event", "predecessor", "version", "partition")
 
 
 def buffer_table(
-    buffer: EventBuffer, variables: tuple[str, ...], columns: tuple[str, ...], table: pa.Table,
-    order: NDArray[np.int64] | None,
+    buffer: EventBuffer, place: NDArray[np.int64], variables: tuple[str, ...], columns: tuple[str, ...],
+    table: pa.Table, order: NDArray[np.int64] | None,
 ) -> pa.Table:
-    """The buffer with its events' columns. `order[i]` is the table's row of the event at position i."""
+    """The buffer with its events' columns. `place` is the partition of every node, and `order[i]` the table's row of
+    the event at position i."""
     number = np.arange(len(buffer.row))
     is_union = buffer.label < 0
     unions, n_ends = number[is_union], len(buffer.end_node)
@@ -49,6 +51,7 @@ def buffer_table(
             buffer.end_first,
         )
     )
+    partition = np.concatenate((place[events], place[unions], place[unions], place[buffer.end_node]))
     nothing = np.full(len(node) - len(events), -1)
     rows = buffer.row[events] if order is None else order[buffer.row[events]]
     rows = np.concatenate((rows, nothing))
@@ -62,6 +65,7 @@ def buffer_table(
     made = pa.table(
         [
             wrap(node, node < 0), take_or_null(names, labels), event, wrap(predecessor, predecessor < 0), wrap(version),
+            wrap(partition),
         ],
         names=list(_COLUMNS),
     )
@@ -77,7 +81,7 @@ def decompress_events(compressed: pa.Table) -> pa.Table:
     if tuple(compressed.column_names) != _COLUMNS:
         raise TypeError(f"a table with the columns {', '.join(_COLUMNS)} is expected, as compressed=True gives it")
     entries = _read(compressed)
-    first, items = _histories(entries)
+    first, partition, items = _histories(entries)
     n_events = items.length[first]
     offsets = np.concatenate(([0], np.cumsum(n_events)))
     taken = np.empty(int(offsets[-1]), np.int64)
@@ -87,7 +91,7 @@ def decompress_events(compressed: pa.Table) -> pa.Table:
         at, place = items.behind[at], place + 1
         at, place = at[at >= 0], place[at >= 0]
     event = plain(compressed.column("event"))
-    match_id = 1 + np.repeat(np.arange(len(first)), n_events)
+    match_id = np.repeat(_numbers(partition), n_events)
     columns = [take_or_null(field, taken) for field in event.flatten()]
     return pa.table(
         [wrap(match_id), take_or_null(compressed.column(VARIABLE), taken), *columns],
@@ -95,10 +99,21 @@ def decompress_events(compressed: pa.Table) -> pa.Table:
     )
 
 
+def _numbers(partition: NDArray[np.int64]) -> NDArray[np.int64]:
+    """By match, its number among those of its partition, from 1."""
+    order = np.argsort(partition, kind="stable")
+    ordered = partition[order]
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = 1 + np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return numbers
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class _Entries:
-    """Per entry its version and predecessor (-1: none); per node the entry of its event, or of its two histories."""
+    """Per entry its version, predecessor (-1: none) and partition; per node the entry of its event, or of its two
+    histories."""
 
+    partition: NDArray[np.int64]
     version: NDArray[np.int64]
     predecessor: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -118,7 +133,8 @@ def _read(compressed: pa.Table) -> _Entries:
     event_of[node[events]] = events
     first_of[node[shared[::-1]]] = shared[::-1]
     second_of[node[shared]] = shared
-    return _Entries(version, predecessor, np.flatnonzero(node < 0), event_of, first_of, second_of)
+    partition = numpy_of(plain(compressed.column("partition")))
+    return _Entries(partition, version, predecessor, np.flatnonzero(node < 0), event_of, first_of, second_of)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -130,9 +146,11 @@ class _Items:
     length: NDArray[np.int64]
 
 
-def _histories(entries: _Entries) -> tuple[NDArray[np.int64], _Items]:
-    """The item of every match's first event, in order of the ends. All matches go back one step at a time."""
+def _histories(entries: _Entries) -> tuple[NDArray[np.int64], NDArray[np.int64], _Items]:
+    """The item of every match's first event, in order of the ends, and its partition. All matches go back one step at
+    a time."""
     at, bound = entries.predecessor[entries.ends], entries.version[entries.ends]
+    partition = entries.partition[entries.ends]
     item = np.full(len(at), -1)
     found: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     lengths = [np.empty(0, np.int64)]
@@ -154,7 +172,7 @@ def _histories(entries: _Entries) -> tuple[NDArray[np.int64], _Items]:
             first_way = np.full(len(at), -1)
             first_way[shared] = entries.predecessor[first]
             at = np.where(is_copy, first_way[copied], at[copied])
-            bound, item, length = bound[copied], item[copied], length[copied]
+            bound, item, length, partition = bound[copied], item[copied], length[copied], partition[copied]
             continue
         entry = entries.event_of[at[live]]
         found.append((entry, item[live].copy()))
@@ -164,7 +182,7 @@ def _histories(entries: _Entries) -> tuple[NDArray[np.int64], _Items]:
         n_items += len(live)
         at[live] = entries.predecessor[entry]
     nothing = np.empty(0, np.int64)
-    return item, _Items(
+    return item, partition, _Items(
         np.concatenate([entry for entry, _ in found] or [nothing]),
         np.concatenate([behind for _, behind in found] or [nothing]), np.concatenate(lengths),
     )

@@ -9,34 +9,43 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sparkrex.columns.arrange import SortKey, arrange
-from sparkrex.columns.cuts import cut_chunks
+from sparkrex.columns.arrange import Arrangement, SortKey, arrange
 from sparkrex.columns.ordered import Columns
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import RexError, UnsupportedError, nearest
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
+from sparkrex.matching.feed import Feed, Frame
+from sparkrex.matching.feeding import feeds_of, partition_named
 from sparkrex.modes.events.analyze.equalities import EqualityPartition, find_partition, key_text
+from sparkrex.modes.events.buffer import buffer_table
 from sparkrex.modes.events.explain import EventsExplained
+from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.keys import has_plain_equality, key_values, partition_column, ranks
 from sparkrex.modes.events.nfab.frame import FeedArrays
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
-from sparkrex.modes.events.order import order_columns
+from sparkrex.modes.events.order import check_order, order_columns
 from sparkrex.modes.events.pattern import absences
-from sparkrex.modes.events.streamed import StreamedEvents, tested_columns
+from sparkrex.modes.events.ranked import Ranking
+from sparkrex.modes.events.runner import EventRunner, arranged_columns, placed
 from sparkrex.scalar.expression import ColumnAt, walk
 from sparkrex.scalar.split import CURRENT, Condition
 from sparkrex.stopwatch import Stopwatch
 from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
-    from sparkrex.columns.arrange import Arrangement
+    from contextlib import AbstractContextManager
+
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.events.plan import EventQuery
     from sparkrex.scalar.expression import Expression
     from sparkrex.settings import Settings
 
 _LISTED_TYPES = 20
+_COUNTED = {
+    "run steps": codes.RUN_STEPS, "edge evaluations": codes.EDGE_TESTS, "runs merged": codes.MERGES,
+    "nodes in the buffer": codes.NODES, "ends of matches": codes.MATCH_ENDS,
+}
 
 
 def key_columns(query: EventQuery) -> list[str]:
@@ -53,18 +62,32 @@ def run_events(
 
 def _run(
     query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
-) -> tuple[pa.Table, StreamedEvents]:
+) -> tuple[pa.Table, dict[str, int]]:
+    """The result, and what the matcher counted."""
     warn_of_unknown_types(query, table)
     table = taking_part(query, table, evaluator, settings)
     watch.lap("drop", f"{table.num_rows:,} rows can take part")
-    stream = StreamedEvents(
-        query, NfabMatcher(query, evaluator, settings), evaluator, key_columns(query), settings.thread_count()
-    )
-    table, arrangement = _arranged(stream, table, evaluator, settings)
+    runner = EventRunner(query, NfabMatcher(query, evaluator, settings), settings.thread_count())
+    table, arrangement, ranking = _arranged(query, runner.matcher, table, evaluator, settings)
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
-    result = _fed(stream, table, arrangement, settings)
-    watch.lap("match and return", f"{stream.n_matches:,} matches, {result.num_rows:,} rows")
-    return result, stream
+    state = runner.open()
+    parts = []
+    statistics, n_matches = np.zeros(codes.N_STATISTICS, np.int64), 0
+    for feed in feeds_of(table, arrangement, None if runner.refusal else settings.chunk_rows):
+        with _partition_named(query, feed):
+            decided = runner.decide(state, feed)
+        statistics += decided.statistics
+        n_matches += len(decided.matches)
+        parts.append(runner.build(decided if ranking is None else ranking.rank(query, decided)))
+    result = pa.concat_tables(parts)
+    if ranking is not None:
+        result = ranking.rank_all(query, result)
+    watch.lap("match and return", f"{n_matches:,} matches, {result.num_rows:,} rows")
+    return result, {name: int(statistics[place]) for name, place in _COUNTED.items()}
+
+
+def _partition_named(query: EventQuery, feed: Feed) -> AbstractContextManager[None]:
+    return partition_named(feed, [key.name for key in query.partition_by], key_columns(query))
 
 
 def compress_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
@@ -73,8 +96,17 @@ def compress_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, se
     _refuse_compressed(query, is_ambiguous=not matcher.automaton.is_unambiguous)
     warn_of_unknown_types(query, table)
     table = taking_part(query, table, evaluator, settings)
-    stream = StreamedEvents(query, matcher, evaluator, key_columns(query))
-    return stream.compress(*_arranged(stream, table, evaluator, settings))
+    table, arrangement, ranking = _arranged(query, matcher, table, evaluator, settings)
+    feed = Feed.whole(table, arrangement)
+    frame = Frame(table, arrangement, np.zeros(len(feed.slots), np.int64))
+    with _partition_named(query, feed), placed(query, frame, feed.slots):
+        check_order(query, table, arrangement.order, arrangement.offsets)
+        buffer = matcher.find_compressed(arranged_columns(query, frame))
+    place = np.searchsorted(frame.end, buffer.row, side="right")
+    if ranking is not None:
+        place = ranking.place(ranking.in_order(table, arrangement.order)[buffer.row])
+        buffer = ranking.rank_buffer(buffer, table, arrangement.order)
+    return buffer_table(buffer, place, matcher.variables, query.input_columns, table, arrangement.order)
 
 
 def _refuse_compressed(query: EventQuery, *, is_ambiguous: bool) -> None:
@@ -101,8 +133,7 @@ def explain_events(
     watch = Stopwatch()
     counted: dict[str, int] = {}
     if analyze:
-        _, stream = _run(query, table, evaluator, settings, watch)
-        counted = stream.counted()
+        _, counted = _run(query, table, evaluator, settings, watch)
     found = equality_keys(query, table.slice(0, 0), evaluator).found
     matcher = NfabMatcher(query, evaluator, settings)
     matcher.looks_up = matcher.looks_up and not found.keys
@@ -114,8 +145,8 @@ def explain_events(
 def check_events(query: EventQuery, sample: pa.Table, evaluator: Evaluator, settings: Settings) -> None:
     """Fail, before there are any events, if the conditions cannot be tested; `sample` has their columns and no row."""
     matcher = NfabMatcher(query, evaluator, settings)
-    tested = tested_columns(query)
-    columns = Columns(sample.select([name for name in sample.column_names if name in tested]), np.zeros(1, np.int64))
+    frame = Frame(sample, Arrangement(None, np.zeros(1, np.int64), 0), np.empty(0, np.int64))
+    columns = arranged_columns(query, frame)
     FeedArrays(query, matcher.automaton, matcher.conditions, matcher.absences, columns, evaluator, settings)
 
 
@@ -125,6 +156,8 @@ def explain_for_workers(query: EventQuery, evaluator: Evaluator, settings: Setti
     found = find_partition(query)
     used = {key_text(key): text for key, text in zip(found.keys, found.used, strict=True)}
     reason = "its type, or that it may fail, keeps Spark from it"
+    if query.measures is None:
+        reason = "match_id numbers the matches of a partition, which must be whole in one task"
     refused = [f"{key}: {reason}" for key in used if key not in query.equal_by]
     return EventsExplained(
         query, settings.event_algorithm, tuple(lines), refusals=(*found.refusals, *refused),
@@ -217,25 +250,27 @@ def equality_keys(query: EventQuery, table: pa.Table, evaluator: Evaluator) -> E
 
 
 def _arranged(
-    stream: StreamedEvents, table: pa.Table, evaluator: Evaluator, settings: Settings
-) -> tuple[pa.Table, Arrangement]:
+    query: EventQuery, matcher: NfabMatcher, table: pa.Table, evaluator: Evaluator, settings: Settings
+) -> tuple[pa.Table, Arrangement, Ranking | None]:
     """The rows to feed and their arrangement: partitions by equivalence tests and by equalities.
 
-    The latter are ours alone: ties count, and matches come, as if they were not there.
+    The latter are ours alone: ties count, and matches come and are numbered, as if they were not there.
     """
-    query = stream.query
     equal = equality_keys(query, table, evaluator).values if table.num_rows else ()
     if not equal:
-        return table, arrange_events(query, table, settings)
-    stream.matcher.looks_up = False
+        return table, arrange_events(query, table, settings), None
+    matcher.looks_up = False
     whole = arrange_events(query, table, settings)
     if not query.equal_by:  # in a worker, which tied events of other keys are there is chance
-        stream.check_order(table, whole)
-    stream.rank = _unused_name(table)
-    table = table.append_column(stream.rank, wrap(ranks(whole.order, table.num_rows)))
+        feed = Feed.whole(table, whole)
+        frame = Frame(table, whole, np.zeros(len(feed.slots), np.int64))
+        with _partition_named(query, feed), placed(query, frame, feed.slots):
+            check_order(query, table, whole.order, whole.offsets)
+    ranking = Ranking(_unused_name(table), whole.offsets)
+    table = table.append_column(ranking.column, wrap(ranks(whole.order, table.num_rows)))
     keys = [table.column(name) for name in key_columns(query)] + [partition_column(values) for values in equal]
-    by_rank = SortKey(table.column(stream.rank), False, False)
-    return table, arrange(keys, [by_rank], table.num_rows, settings.thread_count())
+    by_rank = SortKey(table.column(ranking.column), False, False)
+    return table, arrange(keys, [by_rank], table.num_rows, settings.thread_count()), ranking
 
 
 def _unused_name(table: pa.Table) -> str:
@@ -253,18 +288,3 @@ def arrange_events(query: EventQuery, table: pa.Table, settings: Settings) -> Ar
     ]
     keys = [table.column(name) for name in key_columns(query)]
     return arrange(keys, sort_keys, table.num_rows, settings.thread_count())
-
-
-def _fed(stream: StreamedEvents, table: pa.Table, arrangement: Arrangement, settings: Settings) -> pa.Table:
-    """All rows at once, or `chunk_rows` at a time."""
-    if settings.chunk_rows is None or not table.num_rows:
-        return stream.feed_whole(table, arrangement)
-    if arrangement.order is not None:
-        table = table.take(wrap(arrangement.order))
-    result = pa.concat_tables(
-        stream.feed(
-            table.slice(chunk.first, chunk.last - chunk.first), chunk.offsets, opens=chunk.opens, closes=chunk.closes
-        )
-        for chunk in cut_chunks(arrangement.offsets, settings.chunk_rows)
-    )
-    return stream.in_order_of_rank(result)

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from sparkrex.scalar.expression import Expression
     from sparkrex.scalar.split import Projection
 
-# Workers number their matches from 1. Not the task's number: one task may read several partitions.
-_MATCH_ID = f"shiftleft(CAST(spark_partition_id() AS BIGINT), 33) + `{MATCH_ID}`"
-
 
 def lower_events(
     query: EventQuery, input_name: str, wanted: frozenset[str] | None, unheld: frozenset[str] = frozenset()
@@ -77,7 +74,7 @@ def lower_events(
         }
         worker = replace(worker, input_columns=tuple(passed.values()))
         sources = {MATCH_ID: "bigint", VARIABLE: "string"}
-        outputs = {names[0]: _MATCH_ID, names[1]: VARIABLE, **passed}
+        outputs = {names[0]: MATCH_ID, names[1]: VARIABLE, **passed}
     else:
         measures, rendered = lower_measures(query.measures, lowering)
         worker = replace(worker, measures=tuple(measures))
@@ -133,8 +130,13 @@ def _all(parts: list[Expression]) -> Expression:
 
 
 def _equal_columns(query: EventQuery, lowering: EventLowering) -> dict[str, str]:
-    """The keys of equalities as projected columns. One that can fail is none, unless it is computed anyway."""
-    found = {}
+    """The keys of equalities as projected columns. One that can fail is none, unless it is computed anyway.
+
+    Where matches are numbered, a partition of the query stays whole.
+    """
+    found: dict[str, str] = {}
+    if query.measures is None:
+        return found
     for key in find_partition(query).keys:
         text = render(key, lowering.input_column)
         if not can_fail(key) or text in lowering.projections.values():

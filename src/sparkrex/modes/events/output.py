@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 
 def build_events(
-    query: EventQuery, matches: EventMatches, variables: tuple[str, ...], table: pa.Table,
-    order: NDArray[np.int64] | None, evaluator: Evaluator, *, first_id: int = 1, threads: int = 1,
+    query: EventQuery, matches: EventMatches, numbers: NDArray[np.int64], variables: tuple[str, ...], table: pa.Table,
+    order: NDArray[np.int64] | None, evaluator: Evaluator, *, threads: int = 1,
 ) -> pa.Table:
     """The result. `order[i]` is the table's row of the event at position i, None if they agree.
 
-    `first_id` is the number of the first match.
+    `numbers` are those of the matches.
     """
     rows = matches.rows if order is None else order[matches.rows]
     if query.measures is None:
-        return _each_event(query, matches, variables, table, rows, first_id, threads)
+        return _each_event(query, matches, numbers, variables, table, rows, threads)
     n_events = len(rows)
     reader = MatchReader(
         table, Arrangement(rows, np.array([0, n_events], np.int64), n_events),
         Matches(
-            start=matches.offsets[:-1], end=matches.offsets[1:], number=first_id + np.arange(len(matches)),
+            start=matches.offsets[:-1], end=matches.offsets[1:], number=numbers,
             labels=2 * matches.labels, label_offsets=matches.offsets,
         ),
         variables, query.dialect, evaluator, threads,
@@ -56,10 +56,10 @@ def build_events(
 
 
 def _each_event(
-    query: EventQuery, matches: EventMatches, variables: tuple[str, ...], table: pa.Table, rows: NDArray[np.int64],
-    first_id: int, threads: int,
+    query: EventQuery, matches: EventMatches, numbers: NDArray[np.int64], variables: tuple[str, ...], table: pa.Table,
+    rows: NDArray[np.int64], threads: int,
 ) -> pa.Table:
-    match_id = first_id + np.repeat(np.arange(len(matches)), np.diff(matches.offsets))
+    match_id = np.repeat(numbers, np.diff(matches.offsets))
     names = wrap_strings(variables).cast(pa.string())
     columns = in_parallel(
         [

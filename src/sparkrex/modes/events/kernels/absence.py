@@ -13,6 +13,7 @@ import numpy as np
 
 from sparkrex.kernels.inlined import inlined, shared
 from sparkrex.kernels.machine import holds
+from sparkrex.modes.events.kernels.arguments import Bounds
 from sparkrex.modes.events.kernels.codes import (
     DIVISION_BY_ZERO,
     GIVEN_UP,
@@ -37,26 +38,25 @@ def status_of(found):
     return TOO_MANY_STEPS if found == -3 else STOPPED
 
 
-@shared
-def holds_for(condition, row, record, bounds, tests, machine, columns, record_ints, record_floats, no_labels):
-    """Whether a condition holds for a row and a run's record: 1, 0 or an error of the machine.
-
-    Parameters
-    ----------
-    bounds : first row of the run, first row of the partition and the row behind its last
-    tests : bitmap_of (by condition, -1: none), bitmaps uint8 (n, rows), code_begin, code_end (by condition)
-    machine, columns, record_ints, record_floats : see kernels.machine
-    """
-    bitmap_of, bitmaps, code_begin, code_end = tests
+@inlined
+def condition_holds(condition, row, record, bounds, values, records):
+    """Whether a condition (-1: none) holds for a row and a run's record: 1, 0 or an error of the machine."""
+    bitmap_of, bitmaps, code_begin, code_end = values.tests
     if condition < 0:
         return 1
     if bitmap_of[condition] >= 0 and bitmaps[bitmap_of[condition], row] == 0:
         return 0
     if code_begin[condition] == code_end[condition]:
         return 1
-    place = (row, bounds[0], bounds[1], bounds[2], np.int64(0))
-    return holds(code_begin[condition], code_end[condition], machine, columns, record_ints, record_floats, record,
-                 no_labels, place)
+    place = (row, bounds.start, bounds.low, bounds.high, np.int64(0))
+    return holds(code_begin[condition], code_end[condition], values.machine, values.columns, records.ints,
+                 records.floats, record, values.no_labels, place)
+
+
+@shared
+def holds_for(condition, row, record, bounds, values, records):
+    """`condition_holds`, compiled once for all places that are not in an inner loop."""
+    return condition_holds(condition, row, record, bounds, values, records)
 
 
 @inlined
@@ -78,36 +78,21 @@ def row_before(row, low, ties):
 
 
 @shared
-def is_there(k, low, high, record, bounds, absences, tests, machine, columns, record_ints, record_floats, no_labels,
-             budget):
-    """Whether a row from `low` to `high` is one that negated component k forbids: 1, 0, or negative (`status_of`).
-
-    Parameters
-    ----------
-    bounds, tests, ... : see `holds_for`
-    absences : by negated component: conditions, is_before uint8 (components, variables: whether a variable stands
-        before the component), next_candidate int64 (components, rows + 1: the next row whose row condition holds),
-        window_first, window_last (by row: the first row that a match which ends here may have, the last that one which
-        starts here may have), at_end (those that may stand before or behind all events), ask_offsets and asked (by
-        edge: see `gaps_verdict`), end_offsets and asked_at_end (by state: the same where a match ends), postponed int64
-        (n, 3: number of a component, the slots of records that hold the rows around its gap)
-    budget : see `nfab_codes`
-    """
-    conditions, next_candidate = absences[0], absences[2]
+def is_there(k, low, high, record, bounds, absences, values, records, budget):
+    """Whether a row from `low` to `high` is one that negated component k forbids: 1, 0, or negative (`status_of`)."""
     if low > high:
         return 0
-    candidate = next_candidate[k, low]
+    candidate = absences.next_candidate[k, low]
     while candidate <= high:
         budget[STEPS] += 1
         if budget[STEPS] > budget[MOST_STEPS]:
             return -3
         if budget[GIVEN_UP] != 0:
             return -4
-        found = holds_for(conditions[k], candidate, record, bounds, tests, machine, columns, record_ints,
-                          record_floats, no_labels)
+        found = holds_for(absences.conditions[k], candidate, record, bounds, values, records)
         if found != 0:
             return found
-        candidate = next_candidate[k, candidate + 1]
+        candidate = absences.next_candidate[k, candidate + 1]
     return 0
 
 
@@ -122,55 +107,56 @@ def gap_of(record, place, postponed, ties, record_ints):
 
 
 @shared
-def gaps_verdict(asked, begin, end, last, row, record, bounds, absences, ties, tests, machine, columns, record_ints,
-                 record_floats, no_labels, budget):
+def gaps_verdict(asked, last, row, record, bounds, absences, ties, values, records, budget):
     """Whether an event is there that must be absent between two of a match: 1, 0, or negative (`status_of`).
 
     Parameters
     ----------
-    asked : from `begin` to `end` the components: a number, of one between the rows `last` and `row`, which the run has
-        just selected, or `~place` of one that was postponed
+    asked : an array, from where to where it has the components: a number, of one between the rows `last` and `row`,
+        which the run has just selected, or `~place` of one that was postponed
     record : that of the run with `row`
     """
-    postponed = absences[10]
+    numbers, begin, end = asked
     for a in range(begin, end):
-        k = asked[a]
+        k = numbers[a]
         if k >= 0:
             low = row_behind(last, row - 1, ties)
             high = row_before(row, low, ties)
         else:
-            low, high = gap_of(record, ~k, postponed, ties, record_ints)
-            k = postponed[~k, 0]
-        found = is_there(k, low, high, record, bounds, absences, tests, machine, columns, record_ints, record_floats,
-                         no_labels, budget)
+            low, high = gap_of(record, ~k, absences.postponed, ties, records.ints)
+            k = absences.postponed[~k, 0]
+        found = is_there(k, low, high, record, bounds, absences, values, records, budget)
         if found != 0:
             return found
     return 0
 
 
 @shared
-def end_verdict(first, last, first_label, last_label, record, is_open, bounds, absences, ties, tests, machine, columns,
-                record_ints, record_floats, no_labels, budget):
+def end_verdict(last, labels, record, bounds, absences, ties, values, records, budget):
     """Whether matches of one first and one last event survive what must be absent before and behind them.
 
-    KEPT, REFUSED, UNDECIDED (`is_open`: more rows of the partition may come), or negative.
+    KEPT, REFUSED, UNDECIDED (rows to come may be inside the window of the first event), or negative.
+
+    Parameters
+    ----------
+    labels : of the first and of the last event; the first row is `bounds.start`
     """
-    is_before, window_first, window_last, at_end = absences[1], absences[3], absences[4], absences[5]
+    first_label, last_label = labels
+    first = bounds.start
     result = KEPT
-    for a in range(at_end.shape[0]):
-        k = at_end[a]
-        if is_before[k, last_label] != 0:
-            high = window_last[first]
+    for a in range(absences.at_end.shape[0]):
+        k = absences.at_end[a]
+        if absences.is_before[k, last_label] != 0:
+            high = absences.window_last[first]
             low = row_behind(last, high, ties)
-            if is_open and high == bounds[2] - 1:
+            if first >= bounds.open_from:
                 result = UNDECIDED
-        elif is_before[k, first_label] == 0:
-            low = window_first[last]
+        elif absences.is_before[k, first_label] == 0:
+            low = absences.window_first[last]
             high = row_before(first, low, ties)
         else:
             continue  # it was asked on the way
-        found = is_there(k, low, high, record, (first, bounds[1], bounds[2]), absences, tests, machine, columns,
-                         record_ints, record_floats, no_labels, budget)
+        found = is_there(k, low, high, record, bounds, absences, values, records, budget)
         if found < 0:
             return found
         if found == 1:
@@ -179,33 +165,30 @@ def end_verdict(first, last, first_label, last_label, record, is_open, bounds, a
 
 
 @shared
-def verdict(rows, labels, n_events, is_open, bounds, absences, ties, tests, machine, columns, record_ints,
-            record_floats, no_labels, budget):
+def verdict(rows, labels, n_events, bounds, absences, ties, values, records, budget):
     """Whether a match survives its negated components, all of them: as `end_verdict`.
 
     Parameters
     ----------
     rows, labels : the match's events, the last one first
-    ties : by row, the number of its time; empty if tied events may follow each other
-    record_ints, record_floats : record 1 is that of the match
+    records : record 1 is that of the match
     """
-    is_before, window_first, window_last = absences[1], absences[3], absences[4]
     first, last = rows[n_events - 1], rows[0]
+    own = Bounds(first, bounds.low, bounds.high, bounds.open_from)
     result = KEPT
-    for k in range(is_before.shape[0]):
+    for k in range(absences.is_before.shape[0]):
         n_behind = 0
-        while n_behind < n_events and is_before[k, labels[n_behind]] == 0:
+        while n_behind < n_events and absences.is_before[k, labels[n_behind]] == 0:
             n_behind += 1
-        low = window_first[last]
-        high = window_last[first]
+        low = absences.window_first[last]
+        high = absences.window_last[first]
         if n_behind < n_events:
             low = row_behind(rows[n_behind], high, ties)
         if n_behind > 0:
             high = row_before(rows[n_behind - 1], low, ties)
-        elif is_open and high == bounds[2] - 1:
+        elif first >= bounds.open_from:
             result = UNDECIDED
-        found = is_there(k, low, high, np.int64(1), (first, bounds[1], bounds[2]), absences, tests, machine, columns,
-                         record_ints, record_floats, no_labels, budget)
+        found = is_there(k, low, high, np.int64(1), own, absences, values, records, budget)
         if found < 0:
             return found
         if found == 1:

@@ -11,15 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from sparkrex.kernels.copying import copy_table, copy_values
-from sparkrex.kernels.inlined import allocating
+from sparkrex.kernels.inlined import allocating, inlined
 from sparkrex.kernels.lazy import njit
 from sparkrex.kernels.path import MAPPED
 from sparkrex.modes.events.kernels.absence import holds_for, status_of, verdict
+from sparkrex.modes.events.kernels.arguments import Bounds, Matches, Records, Stack, Trail, Walk
 from sparkrex.modes.events.kernels.codes import (
     ANY,
     BACK_STEPS,
     CONTIGUITY,
-    DIVISION_BY_ZERO,
     DONE,
     EDGE_TESTS,
     GIVEN_UP,
@@ -39,7 +39,7 @@ from sparkrex.modes.events.kernels.codes import (
     TOO_MANY_STEPS,
     UNDECIDED,
 )
-from sparkrex.modes.events.kernels.matches import EVENT_BYTES, MATCH_BYTES, grown, replay_rows, select
+from sparkrex.modes.events.kernels.matches import EVENT_BYTES, MATCH_BYTES, grown, new_records, replay_rows, select
 
 # A waiting run, a node, and what puts a match in order later: its place, and where it begins.
 _RUN_BYTES, _NODE_BYTES, _ORDER_BYTES = 32, 18, 32
@@ -48,106 +48,143 @@ _RUN_BYTES, _NODE_BYTES, _ORDER_BYTES = 32, 18, 32
 @allocating
 def deepened(table, n_rows):
     """The two-dimensional array with room for `n_rows` rows."""
-    larger = np.empty((n_rows, table.shape[1]), table.dtype)
+    if table.shape[0] >= n_rows:
+        return table
+    larger = np.empty((max(2 * table.shape[0], n_rows), table.shape[1]), table.dtype)
     copy_table(table, larger)
     return larger
 
 
 @allocating
-def write_match(node, is_open, bounds, nodes, buffers, output, absences, ties, path, tests, machine, columns, records,
-                no_labels, most_bytes, budget):
-    """Append the match that ends in a node, if nothing forbids it. Gives the output, the buffers, and 0, 1 (too many)
-    or an error.
-    """
-    node_row, node_label, node_before = nodes
-    rows, labels = buffers
+def history(node, trail, walk):
+    """The events up to a node, the last one first: room that they are in, and how many they are."""
+    rows, labels = walk.rows, walk.labels
     n_events = np.int64(0)
     while node >= 0:
         rows, labels = grown(rows, n_events + 1), grown(labels, n_events + 1)
-        rows[n_events], labels[n_events] = node_row[node], node_label[node]
+        rows[n_events], labels[n_events] = trail.row[node], trail.label[node]
         n_events += 1
-        node = node_before[node]
-    buffers = (rows, labels)
+        node = trail.before[node]
+    return Walk(rows, labels, walk.nodes, walk.depths), n_events
+
+
+@allocating
+def write_match(node, bounds, trail, walk, output, plan, absences, records, most_bytes, budget):
+    """Append the match that ends in a node, if nothing forbids it. Gives the output, the walk, and 0, 1 (too many)
+    or an error.
+    """
+    walk, n_events = history(node, trail, walk)
     state = KEPT
-    if absences[0].shape[0] > 0:
-        if replay_rows(rows, labels, n_events, np.int64(1), path, columns, records[0], records[1]) != MAPPED:
-            return output, buffers, np.int64(-1)
+    if absences.conditions.shape[0] > 0:
+        if replay_rows(walk.rows, walk.labels, n_events, np.int64(1), plan.values, records) != MAPPED:
+            return output, walk, np.int64(-1)
         budget[STEPS] = 0
-        state = verdict(rows, labels, n_events, is_open, bounds, absences, ties, tests, machine, columns, records[0],
-                        records[1], no_labels, budget)
+        state = verdict(walk.rows, walk.labels, n_events, bounds, absences, plan.events.ties, plan.values, records,
+                        budget)
         if state < 0:
-            return output, buffers, np.int64(state)
+            return output, walk, np.int64(state)
     if state == REFUSED:
-        return output, buffers, np.int64(0)
-    n_matches, n_before = output[4][0], output[4][1]
+        return output, walk, np.int64(0)
+    n_matches, n_before = output.counts[0], output.counts[1]
     if n_before * EVENT_BYTES + n_matches * MATCH_BYTES > most_bytes:
-        return output, buffers, np.int64(1)
-    output = (grown(output[0], n_before + n_events), grown(output[1], n_before + n_events),
-              grown(output[2], n_matches + 2), grown(output[3], n_matches + 2), output[4])
+        return output, walk, np.int64(1)
+    n_after = n_before + n_events
+    output = Matches(grown(output.rows, n_after), grown(output.labels, n_after), grown(output.offsets, n_matches + 2),
+                     grown(output.is_open, n_matches + 2), output.counts)
     for i in range(n_events):
-        output[0][n_before + i] = rows[n_events - 1 - i]
-        output[1][n_before + i] = labels[n_events - 1 - i]
-    output[2][n_matches + 1] = n_before + n_events
-    output[3][n_matches] = state == UNDECIDED
-    output[4][0] = n_matches + 1
-    output[4][1] = n_before + n_events
-    return output, buffers, np.int64(0)
+        output.rows[n_before + i] = walk.rows[n_events - 1 - i]
+        output.labels[n_before + i] = walk.labels[n_events - 1 - i]
+    output.offsets[n_matches + 1] = n_after
+    output.is_open[n_matches] = state == UNDECIDED
+    output.counts[0] = n_matches + 1
+    output.counts[1] = n_after
+    return output, walk, np.int64(0)
+
+
+@inlined
+def _copy_record(records, number, to):
+    copy_values(records.ints[number], 0, records.ints.shape[1], records.ints[to], 0)
+    copy_values(records.floats[number], 0, records.floats.shape[1], records.floats[to], 0)
+
+
+@inlined
+def _has_room(own, n_nodes, n_edges, stack, trail, records):
+    """Whether there is room for all children of the run at place `own`."""
+    return (
+        own + 2 + n_edges <= stack.state.shape[0] and own + 4 + n_edges <= records.ints.shape[0]
+        and n_nodes + n_edges <= trail.row.shape[0]
+    )
+
+
+@allocating
+def make_room(own, n_nodes, n_edges, stack, trail, records):
+    """The arrays with room for all children of the run at place `own`."""
+    n_runs, n_records, n_nodes = own + 2 + n_edges, own + 4 + n_edges, n_nodes + n_edges
+    floats = deepened(records.floats, n_records)
+    return (
+        Stack(grown(stack.state, n_runs), grown(stack.node, n_runs), grown(stack.last, n_runs),
+              grown(stack.next, n_runs)),
+        Trail(grown(trail.row, n_nodes), grown(trail.label, n_nodes), grown(trail.before, n_nodes)),
+        Records(deepened(records.ints, n_records), floats, floats.view(np.int64)),
+    )
+
+
+@inlined
+def _move_down(own, n_children, stack, records):
+    """The children of a run that failed move into its place."""
+    for at in range(own + 1, own + 1 + n_children):
+        stack.state[at - 1], stack.node[at - 1] = stack.state[at], stack.node[at]
+        stack.last[at - 1], stack.next[at - 1] = stack.last[at], stack.next[at]
+        _copy_record(records, at + 1, at)
+
+
+@inlined
+def _bytes_of(stack, trail, records):
+    """Of arrays that grow: twice as long, and while they are copied there once more."""
+    record_bytes = 8 * (records.ints.shape[1] + records.floats.shape[1])
+    return 3 * (stack.state.shape[0] * _RUN_BYTES + records.ints.shape[0] * record_bytes
+                + trail.row.shape[0] * _NODE_BYTES)
+
+
+@inlined
+def _match_bytes(output):
+    """Matches count twice: who calls puts them in order of their last events, in other arrays."""
+    return output.counts[0] * (2 * MATCH_BYTES + _ORDER_BYTES) + output.counts[1] * 2 * EVENT_BYTES
 
 
 @njit(cache=True, nogil=True)
-def search(offsets, closes, automaton, events, options, memory, absences, path, tests, machine, columns, initial,
-           output, budget):
-    """All matches of a range of partitions, by their starts. For the arguments see `nfab.advance`.
-
-    Matches count twice: who calls this puts them in order of their last events, in other arrays.
+def search(offsets, plan, memory, absences, initial, output, budget):
+    """All matches of a range of partitions, by their starts.
 
     Returns
     -------
     status, row or state where it stopped, output, statistics
     """
     edge_offsets, edge_target, edge_condition, edge_is_take, state_has_take, state_variable, accept_condition = (
-        automaton
+        plan.automaton
     )
-    window_first, ties, can_start = events
-    strategy, constructs = options
+    window_first, ties, can_start = plan.events
+    strategy, values = plan.options.strategy, plan.values
     taken, own_place, most_bytes = memory
-    n_ints, n_floats = initial[0].shape[0], initial[1].shape[0]
     has_ties = ties.shape[0] > 0
     statistics = np.zeros(N_STATISTICS, np.int64)
     # One place in every array for each waiting run: its record and its node have the same number.
-    room = np.int64(64)
-    run_state, run_node, run_last, run_next = (
-        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-    )
-    n_runs = 0
-    record_ints = np.empty((64, n_ints), np.int64)
-    record_floats = np.empty((64, n_floats), np.float64)
-    copy_values(initial[0], 0, n_ints, record_ints[0], 0)
-    copy_values(initial[1], 0, n_floats, record_floats[0], 0)
-    node_row, node_label = np.empty(1024, np.int64), np.empty(1024, np.int16)
-    node_before = np.empty(1024, np.int64)
-    no_labels = np.empty(0, np.int16)
-    buffers = (np.empty(256, np.int64), np.empty(256, np.int16))
-    records = (np.empty((2, n_ints), np.int64), np.empty((2, n_floats), np.float64))
-    copy_values(initial[0], 0, n_ints, records[0][0], 0)
-    copy_values(initial[1], 0, n_floats, records[1][0], 0)
-    record_bytes = 8 * (n_ints + n_floats)
-    array_bytes = np.int64(0)
-    match_bytes = np.int64(0)
-    n_partitions = offsets.shape[0] - 1
-    for p in range(n_partitions):
+    stack = Stack(np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64))
+    trail = Trail(np.empty(1024, np.int64), np.empty(1024, np.int16), np.empty(1024, np.int64))
+    walk = Walk(np.empty(256, np.int64), np.empty(256, np.int16), np.empty(0, np.int64), np.empty(0, np.int64))
+    # Record r + 1 belongs to the run at place r of the stack; record 0 is that of no events.
+    records, own_records = new_records(initial, 64), new_records(initial, 2)
+    array_bytes, match_bytes = np.int64(0), np.int64(0)
+    for p in range(offsets.shape[0] - 1):
         low, high = offsets[p], offsets[p + 1]
-        is_open = not closes and p == n_partitions - 1
         furthest = low - 1
         for first in range(low, high):
             if can_start[first] == 0:
                 continue
-            # Record r + 1 belongs to the run at place r of the stack; record 0 is that of no events.
-            run_state[0], run_node[0], run_last[0], run_next[0] = 0, -1, -1, first
-            copy_values(record_ints[0], 0, n_ints, record_ints[1], 0)
-            copy_values(record_floats[0], 0, n_floats, record_floats[1], 0)
+            bounds = Bounds(first, low, high, high)
+            stack.state[0], stack.node[0], stack.last[0], stack.next[0] = 0, -1, -1, first
+            _copy_record(records, 0, 1)
             n_runs = 1
-            n_nodes = 0
             n_steps = np.int64(0)
             while n_runs > 0:
                 n_steps += 1
@@ -156,8 +193,8 @@ def search(offsets, closes, automaton, events, options, memory, absences, path, 
                 if budget[GIVEN_UP] != 0:
                     return STOPPED, first, output, statistics
                 n_runs -= 1
-                state, node, last, row = run_state[n_runs], run_node[n_runs], run_last[n_runs], run_next[n_runs]
                 own = n_runs
+                state, node, last, row = stack.state[own], stack.node[own], stack.last[own], stack.next[own]
                 n_nodes = node + 1
                 if row >= high or window_first[row] > first or (state == 0 and row > first):
                     continue
@@ -169,96 +206,67 @@ def search(offsets, closes, automaton, events, options, memory, absences, path, 
                     statistics[RUN_STEPS] += 1
                     if has_ties and ties[last] == ties[row]:
                         if strategy != CONTIGUITY:
-                            run_next[own] = row + 1
+                            stack.next[own] = row + 1
                             n_runs += 1
                         continue
                 n_edges = edge_offsets[state + 1] - edge_offsets[state]
-                if (
-                    own + 2 + n_edges > run_state.shape[0] or own + 4 + n_edges > record_ints.shape[0]
-                    or n_nodes + n_edges > node_row.shape[0]
-                ):
-                    # Twice as long, and while they are copied there once more.
-                    array_bytes = 3 * (run_state.shape[0] * _RUN_BYTES + record_ints.shape[0] * record_bytes
-                                       + node_row.shape[0] * _NODE_BYTES)
+                if not _has_room(own, n_nodes, n_edges, stack, trail, records):
+                    array_bytes = _bytes_of(stack, trail, records)
                     taken[own_place] = array_bytes + match_bytes
                     if taken.sum() > most_bytes:
                         return TOO_MANY_RUNS, state, output, statistics
-                if own + 2 + n_edges > run_state.shape[0]:
-                    run_state, run_node = grown(run_state, own + 2 + n_edges), grown(run_node, own + 2 + n_edges)
-                    run_last, run_next = grown(run_last, own + 2 + n_edges), grown(run_next, own + 2 + n_edges)
-                if own + 4 + n_edges > record_ints.shape[0]:
-                    n_room = max(2 * record_ints.shape[0], own + 4 + n_edges)
-                    record_ints = deepened(record_ints, n_room)
-                    record_floats = deepened(record_floats, n_room)
-                if n_nodes + n_edges > node_row.shape[0]:
-                    n_room = n_nodes + n_edges
-                    node_row, node_label = grown(node_row, n_room), grown(node_label, n_room)
-                    node_before = grown(node_before, n_room)
+                    stack, trail, records = make_room(own, n_nodes, n_edges, stack, trail, records)
                 # Children are written behind the run; if it fails here they move down into its place.
                 takes = False
                 selects = False
                 n_children = 0
                 for edge in range(edge_offsets[state], edge_offsets[state + 1]):
                     statistics[EDGE_TESTS] += 1
-                    condition = edge_condition[edge]
-                    found = holds_for(condition, row, own + 1, (first, low, high), tests, machine, columns, record_ints,
-                                      record_floats, no_labels)
+                    found = holds_for(edge_condition[edge], row, own + 1, bounds, values, records)
                     if found < 0:
-                        return OVERFLOW if found == -1 else DIVISION_BY_ZERO, row, output, statistics
+                        return status_of(found), row, output, statistics
                     if found == 0:
                         continue
                     selects = True
                     takes = takes or edge_is_take[edge] != 0
                     target = edge_target[edge]
                     place = own + 1 + n_children
-                    if not select(own + 1, place + 1, state_variable[target], row, path, columns, record_ints,
-                                  record_floats):
+                    if not select(own + 1, place + 1, state_variable[target], row, values, records):
                         return OVERFLOW, row, output, statistics
-                    node_row[n_nodes] = row
-                    node_label[n_nodes] = state_variable[target]
-                    node_before[n_nodes] = node
+                    trail.row[n_nodes] = row
+                    trail.label[n_nodes] = state_variable[target]
+                    trail.before[n_nodes] = node
                     n_nodes += 1
                     accepts = accept_condition[target]
-                    ends_here = accepts != -2
-                    if accepts >= 0:
-                        found = holds_for(accepts, row, place + 1, (first, low, high), tests, machine, columns,
-                                          record_ints, record_floats, no_labels)
+                    found = 0
+                    if accepts != -2:
+                        found = holds_for(accepts, row, place + 1, bounds, values, records)
                         if found < 0:
-                            return OVERFLOW if found == -1 else DIVISION_BY_ZERO, row, output, statistics
-                        ends_here = found == 1
-                    if ends_here:
+                            return status_of(found), row, output, statistics
+                    if found == 1:
                         statistics[MATCH_ENDS] += 1
-                        if constructs:
-                            spare = most_bytes - (taken.sum() - match_bytes) - output[4][0] * _ORDER_BYTES
-                            output, buffers, error = write_match(
-                                n_nodes - 1, is_open, (first, low, high), (node_row, node_label, node_before), buffers,
-                                output, absences, ties, path, tests, machine, columns, records, no_labels, spare // 2,
-                                budget,
-                            )
-                            match_bytes = (output[4][0] * (2 * MATCH_BYTES + _ORDER_BYTES)
-                                           + output[4][1] * 2 * EVENT_BYTES)
+                        if plan.options.constructs:
+                            spare = most_bytes - (taken.sum() - match_bytes) - output.counts[0] * _ORDER_BYTES
+                            output, walk, error = write_match(n_nodes - 1, bounds, trail, walk, output, plan, absences,
+                                                              own_records, spare // 2, budget)
+                            match_bytes = _match_bytes(output)
                             taken[own_place] = array_bytes + match_bytes
                             if error > 0:
                                 return TOO_MANY_MATCHES, target, output, statistics
                             if error < 0:
                                 return status_of(error), row, output, statistics
                     if edge_offsets[target] < edge_offsets[target + 1]:
-                        run_state[place], run_node[place], run_last[place] = target, n_nodes - 1, row
-                        run_next[place] = row + 1
+                        stack.state[place], stack.node[place], stack.last[place] = target, n_nodes - 1, row
+                        stack.next[place] = row + 1
                         n_children += 1
                 stays = state != 0 and strategy == ANY
                 if state != 0 and strategy == NEXT:
                     stays = not (takes if state_has_take[state] != 0 else selects)
                 if stays:
-                    run_next[own] = row + 1
+                    stack.next[own] = row + 1
                     n_runs = own + 1 + n_children
                 else:
-                    for child in range(n_children):
-                        at = own + 1 + child
-                        run_state[at - 1], run_node[at - 1] = run_state[at], run_node[at]
-                        run_last[at - 1], run_next[at - 1] = run_last[at], run_next[at]
-                        copy_values(record_ints[at + 1], 0, n_ints, record_ints[at], 0)
-                        copy_values(record_floats[at + 1], 0, n_floats, record_floats[at], 0)
+                    _move_down(own, n_children, stack, records)
                     n_runs = own + n_children
                 statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
     return DONE, np.int64(0), output, statistics

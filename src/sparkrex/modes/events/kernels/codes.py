@@ -16,6 +16,12 @@ CONTIGUITY, NEXT, ANY = range(3)
 STATE, NODE, START, LAST, RECORD, LABEL, AWAITS = range(7)
 N_FIELDS = 6
 
+# Where a search is (`nfab.advance`).
+(
+    ROW, N_RUNS, SIDE, N_NODES, N_KEPT_NODES, N_ENDS, N_FREE, N_RECORDS, N_LEFT, WHERE, PARTITION, IS_INSIDE, BLOCKED,
+) = range(13)
+N_PLACES = 13
+
 # What becomes of matches that a negated component may forbid.
 KEPT, REFUSED, UNDECIDED = range(3)
 

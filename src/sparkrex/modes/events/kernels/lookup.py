@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkrex.kernels.inlined import inlined
-from sparkrex.modes.events.kernels.codes import AWAITS, N_FIELDS, RECORD, START, STATE
+from sparkrex.modes.events.kernels.codes import AWAITS, N_FIELDS, N_FREE, N_RUNS, RECORD, SIDE, START, STATE
 
 # How a state's edges compare: not by equality, of integers (codes, times), of doubles.
 NO_KEY, INT_KEY, FLOAT_KEY = range(3)
@@ -30,8 +30,9 @@ _LOOKS_AFTER = 16  # so many rows that ask nobody are passed before runs outside
 
 
 @inlined
-def key_at(kind, column, row, columns, column_bits):
+def key_at(kind, column, row, values):
     """The key of a column's value in a row, and whether that is NULL."""
+    columns, column_bits = values.columns, values.column_bits
     if kind == INT_KEY:
         is_null = columns[2][column] != 0 and columns[1][column, row] != 0
         return (MISSING if is_null else columns[0][column, row]), is_null
@@ -44,15 +45,15 @@ def key_at(kind, column, row, columns, column_bits):
 
 
 @inlined
-def awaited_key(state, record, lookup, columns, column_bits, record_ints):
+def awaited_key(state, record, lookup, values, record_ints):
     """The key of what a run in a state awaits."""
-    kind = lookup[0][state]
+    kind = lookup.state_kind[state]
     if kind == NO_KEY:
         return UNKNOWN
-    row = record_ints[record, lookup[1][state]]
+    row = record_ints[record, lookup.state_slot[state]]
     if row < 0:
         return UNKNOWN  # an expression may have a value where there is no event
-    key, _ = key_at(kind, lookup[2][state], row, columns, column_bits)
+    key, _ = key_at(kind, lookup.state_column[state], row, values)
     return key
 
 
@@ -64,31 +65,21 @@ def bit_of(state, key):
 
 
 @inlined
-def look_up(runs, n_runs, row, bound, lookup, edge_offsets, edge_condition, tests, columns, column_bits):
-    """Write the runs that a row may extend into `hits`. Gives how many they are, and how many the window has left.
-
-    Parameters
-    ----------
-    runs : int64 (7 fields, runs)
-    bound : the first row that the window allows
-    lookup : by state: kind of key, slot of the record that holds the row of the event compared with, its column; by
-        edge: the column of the event under test, -1: the edge may hold whatever a run awaits; room by state: asked,
-        keys; hits int64 (2, runs + 1)
-    """
-    state_kind, _, _, edge_column, asked, keys, hits = lookup
-    bitmap_of, bitmaps, _, _ = tests
-    n_hits, n_over = np.int64(0), np.int64(0)
+def _ask_states(row, lookup, automaton, values):
+    """Write what a row asks of the runs of every state; gives how many states it asks anything."""
+    asked, keys = lookup.asked, lookup.keys
+    bitmap_of, bitmaps = values.tests.bitmap_of, values.tests.bitmaps
     n_asked = 0
-    for state in range(1, state_kind.shape[0]):
+    for state in range(1, lookup.state_kind.shape[0]):
         asked[state] = NOBODY
-        for edge in range(edge_offsets[state], edge_offsets[state + 1]):
-            condition = edge_condition[edge]
+        for edge in range(automaton.edge_offsets[state], automaton.edge_offsets[state + 1]):
+            condition = automaton.edge_condition[edge]
             if condition >= 0 and bitmap_of[condition] >= 0 and bitmaps[bitmap_of[condition], row] == 0:
                 continue
-            if edge_column[edge] < 0:
+            if lookup.edge_column[edge] < 0:
                 asked[state] = EVERYBODY
                 break
-            key, is_null = key_at(state_kind[state], edge_column[edge], row, columns, column_bits)
+            key, is_null = key_at(lookup.state_kind[state], lookup.edge_column[edge], row, values)
             if is_null:
                 continue
             if asked[state] == BY_KEY and keys[state] != key:
@@ -97,7 +88,21 @@ def look_up(runs, n_runs, row, bound, lookup, edge_offsets, edge_condition, test
             asked[state] = BY_KEY
             keys[state] = key
         n_asked += asked[state] != NOBODY
-    if n_asked == 0 and row % _LOOKS_AFTER != 0:
+    return n_asked
+
+
+@inlined
+def look_up(runs, n_runs, row, bound, lookup, automaton, values):
+    """Write the runs that a row may extend into `hits`. Gives how many they are, and how many the window has left.
+
+    Parameters
+    ----------
+    runs : int64 (7 fields, runs)
+    bound : the first row that the window allows
+    """
+    asked, keys, hits = lookup.asked, lookup.keys, lookup.hits
+    n_hits, n_over = np.int64(0), np.int64(0)
+    if _ask_states(row, lookup, automaton, values) == 0 and row % _LOOKS_AFTER != 0:
         return n_hits, n_over
     for r in range(n_runs):
         if runs[START, r] < bound:
@@ -113,45 +118,49 @@ def look_up(runs, n_runs, row, bound, lookup, edge_offsets, edge_condition, test
 
 
 @inlined
-def put_back(runs, side, n_runs, n_hits, n_new, n_over, bound, hits, free, n_free, has_record):
-    """Put what came of the runs that were found in their places: gives the side of all runs, their number, n_free.
+def _copy_run(runs, from_side, number, to_side, to):
+    for f in range(N_FIELDS + 1):
+        runs[to_side, f, to] = runs[from_side, f, number]
+
+
+@inlined
+def put_back(at, n_hits, n_new, n_over, bound, hits, work, has_record):
+    """Put what came of the runs that were found in their places.
 
     Parameters
     ----------
-    runs : int64 (3, 7 fields, runs): side `side` has all runs, the next one what came of those that were found, then
-        the runs that began; the third is free
+    at : see `nfab`: SIDE, N_RUNS and N_FREE are read and written. Side `at[SIDE]` of all runs (3, 7 fields, runs) has
+        all of them, the next one what came of those that were found, then the runs that began; the third is free
     hits : the numbers of those that were found, and where what came of each begins
     n_over : of so many runs the window has left; they are dropped when they are many
     """
+    runs, free = work.runs, work.free
+    side, n_runs, n_free = at[SIDE], at[N_RUNS], at[N_FREE]
     came = (side + 1) % 3
     is_one_for_one = True
     for h in range(n_hits + 1):
         is_one_for_one = is_one_for_one and hits[1, h] == h
     if is_one_for_one and 4 * n_over <= n_runs:
         for i in range(n_new):
-            to = hits[0, i] if i < n_hits else n_runs + i - n_hits
-            for f in range(N_FIELDS + 1):
-                runs[side, f, to] = runs[came, f, i]
-        return side, n_runs + n_new - n_hits, n_free
+            _copy_run(runs, came, i, side, hits[0, i] if i < n_hits else n_runs + i - n_hits)
+        at[N_RUNS] = n_runs + n_new - n_hits
+        return
     third = (side + 2) % 3
     n_left = np.int64(0)
     h = 0
     for r in range(n_runs):
         if h < n_hits and hits[0, h] == r:
             for i in range(hits[1, h], hits[1, h + 1]):
-                for f in range(N_FIELDS + 1):
-                    runs[third, f, n_left] = runs[came, f, i]
+                _copy_run(runs, came, i, third, n_left)
                 n_left += 1
             h += 1
         elif runs[side, START, r] < bound:
             free[n_free] = runs[side, RECORD, r]
             n_free += has_record
         else:
-            for f in range(N_FIELDS + 1):
-                runs[third, f, n_left] = runs[side, f, r]
+            _copy_run(runs, side, r, third, n_left)
             n_left += 1
     for i in range(hits[1, n_hits], n_new):
-        for f in range(N_FIELDS + 1):
-            runs[third, f, n_left] = runs[came, f, i]
+        _copy_run(runs, came, i, third, n_left)
         n_left += 1
-    return third, n_left, n_free
+    at[SIDE], at[N_RUNS], at[N_FREE] = third, n_left, n_free

@@ -27,7 +27,20 @@ import numpy as np
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.modes.events.kernels.absence import gap_of, row_behind
-from sparkrex.modes.events.kernels.codes import AWAITS, LABEL, LAST, MERGES, N_FIELDS, NODE, RECORD, START, STATE
+from sparkrex.modes.events.kernels.codes import (
+    AWAITS,
+    LABEL,
+    LAST,
+    MERGES,
+    N_FIELDS,
+    N_FREE,
+    N_NODES,
+    N_RUNS,
+    NODE,
+    RECORD,
+    START,
+    STATE,
+)
 from sparkrex.modes.events.kernels.lookup import UNKNOWN, bit_of
 from sparkrex.modes.events.kernels.matches import UNION
 
@@ -39,15 +52,17 @@ BY_CANDIDATES, BY_ROWS = 1, 2
 
 
 @inlined
-def _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits):
-    """A value that merging compares: a flag, and the value's bits."""
+def _read(read, record, records, values):
+    """A value that merging compares: a flag, and the value's bits. `read` is its kind, slot and column."""
+    kind, slot, column = read
+    columns = values.columns
     if kind == INT_SLOT:
-        return np.int64(0), record_ints[record, slot]
+        return np.int64(0), records.ints[record, slot]
     if kind == FLOAT_SLOT:
-        return np.int64(0), float_bits[record, slot]
+        return np.int64(0), records.float_bits[record, slot]
     if kind == IS_ZERO:
-        return np.int64(0), np.int64(record_ints[record, slot] == 0)
-    row = record_ints[record, slot]
+        return np.int64(0), np.int64(records.ints[record, slot] == 0)
+    row = records.ints[record, slot]
     if row < 0:
         return np.int64(1), np.int64(0)
     if kind == INT_AT:
@@ -56,16 +71,16 @@ def _read(kind, slot, column, record, record_ints, float_bits, columns, column_b
         return np.int64(0), columns[0][column, row]
     if columns[5][column] != 0 and columns[4][column, row] != 0:
         return np.int64(2), np.int64(0)
-    return np.int64(0), column_bits[column, row]
+    return np.int64(0), values.column_bits[column, row]
 
 
 @inlined
-def _are_equivalent(state, record, other, read_offsets, read, columns, column_bits, record_ints, float_bits):
+def _are_equivalent(state, record, other, reads, records, values):
     """Whether two runs in a state agree in all that the state can still read."""
-    for k in range(read_offsets[state], read_offsets[state + 1]):
-        kind, slot, column = read[k, 0], read[k, 1], read[k, 2]
-        flag, bits = _read(kind, slot, column, record, record_ints, float_bits, columns, column_bits)
-        other_flag, other_bits = _read(kind, slot, column, other, record_ints, float_bits, columns, column_bits)
+    for k in range(reads.offsets[state], reads.offsets[state + 1]):
+        read = reads.reads[k, 0], reads.reads[k, 1], reads.reads[k, 2]
+        flag, bits = _read(read, record, records, values)
+        other_flag, other_bits = _read(read, other, records, values)
         if flag != other_flag or bits != other_bits:
             return False
     return True
@@ -77,7 +92,7 @@ def _gap_mark(k, last, row, record, apart, ties, record_ints):
 
     A forbidden row that is tied with this one is not yet one for an event that is tied with it, too.
     """
-    reads_run, next_candidate, postponed, previous_candidate = apart[2], apart[5], apart[6], apart[7]
+    reads_run, next_candidate, postponed = apart.reads_run, apart.next_candidate, apart.postponed
     if k < 0:
         if reads_run[postponed[~k, 0]] == BY_ROWS:
             before, after = record_ints[record, postponed[~k, 1]], record_ints[record, postponed[~k, 2]]
@@ -86,7 +101,7 @@ def _gap_mark(k, last, row, record, apart, ties, record_ints):
         candidate = next_candidate[postponed[~k, 0], low]
         if candidate > high:
             return np.int64(-1)
-        return candidate * next_candidate.shape[1] + previous_candidate[~k, high]
+        return candidate * next_candidate.shape[1] + apart.previous_candidate[~k, high]
     if reads_run[k] == BY_ROWS:
         return last
     candidate = next_candidate[k, row_behind(last, row, ties)]
@@ -99,46 +114,104 @@ def _gap_mark(k, last, row, record, apart, ties, record_ints):
 
 @inlined
 def is_better(one, other, nodes):
-    """Whether a history is the better of two in a buffer without unions, where `node_other` counts events."""
-    node_row, node_label, node_before, node_other, _ = nodes
-    if node_other[one] != node_other[other]:
-        return node_other[one] < node_other[other]
+    """Whether a history is the better of two in a buffer without unions, where `Nodes.other` counts events."""
+    if nodes.other[one] != nodes.other[other]:
+        return nodes.other[one] < nodes.other[other]
     # Seen from the end, the last difference is the first one.
     by_row, by_label = np.int64(0), np.int64(0)
     while one != other:
-        if node_row[one] != node_row[other]:
-            by_row = node_row[one] - node_row[other]
-        if node_label[one] != node_label[other]:
-            by_label = np.int64(node_label[one]) - np.int64(node_label[other])
-        one, other = node_before[one], node_before[other]
+        if nodes.row[one] != nodes.row[other]:
+            by_row = nodes.row[one] - nodes.row[other]
+        if nodes.label[one] != nodes.label[other]:
+            by_label = np.int64(nodes.label[one]) - np.int64(nodes.label[other])
+        one, other = nodes.before[one], nodes.before[other]
     return by_row < 0 or (by_row == 0 and by_label < 0)
 
 
 @inlined
-def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apart, lookup, changed, bound, ties,
-          columns, column_bits, record_ints, float_bits, table, used, statistics):
-    """Merge equivalent runs, each into the one that stands first. Gives the numbers of runs, nodes and free records.
+def _mixed(hashed, bits):
+    """A hash with more bits in it."""
+    hashed = (hashed ^ np.uint64(bits)) * np.uint64(0x9E3779B97F4A7C15)
+    return hashed ^ (hashed >> np.uint64(29))
+
+
+@inlined
+def _hash_of(r, row, is_tied, runs, plan, absences, records):
+    """A hash of all that is compared of a run, but for its label."""
+    reads, apart, ties = plan.reads, plan.apart, plan.events.ties
+    state, record = runs[STATE, r], runs[RECORD, r]
+    hashed = np.uint64(state * 2 + is_tied)
+    for k in range(reads.offsets[state], reads.offsets[state + 1]):
+        read = reads.reads[k, 0], reads.reads[k, 1], reads.reads[k, 2]
+        flag, bits = _read(read, record, records, plan.values)
+        hashed = _mixed(hashed ^ np.uint64(flag), bits)
+    if absences is not None:
+        for k in range(apart.gap_offsets[state], apart.gap_offsets[state + 1]):
+            hashed = _mixed(hashed, _gap_mark(apart.gaps[k], runs[LAST, r], row, record, apart, ties, records.ints))
+    if apart.by_start:
+        hashed = _mixed(hashed, runs[START, r])
+    return hashed
+
+
+@inlined
+def _agree(r, other, row, is_tied, runs, plan, absences, records):
+    """Whether two runs have the same future."""
+    apart, ties = plan.apart, plan.events.ties
+    state, record = runs[STATE, r], runs[RECORD, r]
+    if runs[STATE, other] != state:
+        return False
+    if ties.shape[0] > 0 and (ties[runs[LAST, other]] == ties[row]) != is_tied:
+        return False
+    if apart.by_start and (runs[START, other] != runs[START, r] or runs[LABEL, other] != runs[LABEL, r]):
+        return False
+    if absences is not None:
+        for k in range(apart.gap_offsets[state], apart.gap_offsets[state + 1]):
+            mark = _gap_mark(apart.gaps[k], runs[LAST, r], row, record, apart, ties, records.ints)
+            if mark != _gap_mark(apart.gaps[k], runs[LAST, other], row, runs[RECORD, other], apart, ties, records.ints):
+                return False
+    return _are_equivalent(state, record, runs[RECORD, other], plan.reads, records, plan.values)
+
+
+@inlined
+def _join(r, same, row, runs, nodes, n_nodes, keeps_best):
+    """Run r becomes part of a run that is the same; gives the number of nodes."""
+    if keeps_best:
+        order = runs[START, r] - runs[START, same]
+        if order < 0 or (order == 0 and is_better(runs[NODE, r], runs[NODE, same], nodes)):
+            runs[NODE, same], runs[START, same] = runs[NODE, r], runs[START, r]
+    else:
+        nodes.row[n_nodes] = row
+        nodes.label[n_nodes] = UNION
+        nodes.before[n_nodes] = runs[NODE, same]
+        nodes.other[n_nodes] = runs[NODE, r]
+        nodes.youngest[n_nodes] = max(runs[START, same], runs[START, r])
+        runs[NODE, same] = n_nodes
+        runs[START, same] = nodes.youngest[n_nodes]
+        n_nodes += 1
+    runs[LAST, same] = max(runs[LAST, same], runs[LAST, r])
+    return n_nodes
+
+
+@inlined
+def merge(at, row, bound, changed, runs, work, plan, absences, lookup, statistics):
+    """Merge equivalent runs, each into the one that stands first.
 
     Parameters
     ----------
+    at : see `nfab`: N_RUNS, N_NODES and N_FREE are read and written
     runs : int64 (fields, runs)
-    reads : read_offsets by state, reads int64 (n, 3: kind, slot, column)
     absences : None if nothing is negated: then there are no gaps, and what compares them is not even compiled
-    apart : gap_offsets by state and gaps (the negated components whose gap its edges cross, and `~place` of postponed
-        ones whose gap its runs have crossed), reads_run uint8 by component (0 if rows alone decide, else what runs must
-        agree in), whether runs must agree in their first event, whether to keep best histories, next_candidate and
-        postponed (see `nfab_absence.is_there`), previous_candidate int64 (postponed components, rows: the last one up
-        to a row)
     lookup : None unless runs are looked up by what they await. Then those that agree in all that they read await the
         same; while nothing but an event changes what runs must agree in, only runs that await what a run awaits which
         has just selected one need be compared: those of a bit in `changed` (`lookup.bit_of`). And runs that began
         before `bound`, outside the window, may still be there
-    table : int64, a power of two of entries, at least twice the runs: all -1, and left so
-    used : room for as many numbers as there are runs
+    work : `table` is a power of two of entries, at least twice the runs: all -1, and left so; `used` room for as many
+        numbers as there are runs
     """
-    node_row, node_label, node_before, node_other, node_youngest = nodes
-    read_offsets, read = reads
-    gap_offsets, gaps, by_start, keeps_best = apart[0], apart[1], apart[3], apart[4]
+    table, used, records, free = work.table, work.used, work.records, work.free
+    ties, keeps_best = plan.events.ties, plan.apart.keeps_best
+    n_runs, n_nodes, n_free = at[N_RUNS], at[N_NODES], at[N_FREE]
+    has_record = records.ints.shape[1] + records.float_bits.shape[1] > 0
     mask = table.shape[0] - 1
     n_left = np.int64(0)
     if ties.shape[0] > 0:
@@ -146,10 +219,9 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apar
     if absences is not None:
         changed = ~np.uint64(0)
     for r in range(n_runs):
-        state, record = runs[STATE, r], runs[RECORD, r]
         if lookup is not None:
             awaits = runs[AWAITS, r]
-            if (awaits != UNKNOWN and changed & bit_of(state, awaits) == 0) or runs[START, r] < bound:
+            if (awaits != UNKNOWN and changed & bit_of(runs[STATE, r], awaits) == 0) or runs[START, r] < bound:
                 if n_left < r:
                     for f in range(N_FIELDS + 1):
                         runs[f, n_left] = runs[f, r]
@@ -158,38 +230,12 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apar
                 continue
         # A tied event is not later than the last one: runs differ while the time has not moved on.
         is_tied = ties.shape[0] > 0 and ties[runs[LAST, r]] == ties[row]
-        hashed = np.uint64(state * 2 + is_tied)
-        for k in range(read_offsets[state], read_offsets[state + 1]):
-            flag, bits = _read(read[k, 0], read[k, 1], read[k, 2], record, record_ints, float_bits, columns,
-                               column_bits)
-            hashed = (hashed ^ np.uint64(bits) ^ np.uint64(flag)) * np.uint64(0x9E3779B97F4A7C15)
-            hashed ^= hashed >> np.uint64(29)
-        if absences is not None:
-            for k in range(gap_offsets[state], gap_offsets[state + 1]):
-                mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
-                hashed = (hashed ^ np.uint64(mark)) * np.uint64(0x9E3779B97F4A7C15)
-                hashed ^= hashed >> np.uint64(29)
-        if by_start:
-            hashed = (hashed ^ np.uint64(runs[START, r])) * np.uint64(0x9E3779B97F4A7C15)
-            hashed ^= hashed >> np.uint64(29)
+        hashed = _hash_of(r, row, is_tied, runs, plan, absences, records)
         place = np.int64((hashed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(20)) & mask
         same = np.int64(-1)
         while table[place] >= 0 and same < 0:
-            other = table[place]
-            equal = runs[STATE, other] == state
-            if equal and ties.shape[0] > 0:
-                equal = (ties[runs[LAST, other]] == ties[row]) == is_tied
-            if equal and by_start:
-                equal = runs[START, other] == runs[START, r] and runs[LABEL, other] == runs[LABEL, r]
-            if absences is not None:  # noqa: SIM102  # a branch that is dropped whole
-                if equal:
-                    for k in range(gap_offsets[state], gap_offsets[state + 1]):
-                        mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, record_ints)
-                        equal = equal and mark == _gap_mark(gaps[k], runs[LAST, other], row, runs[RECORD, other], apart,
-                                                            ties, record_ints)
-            if equal and _are_equivalent(state, record, runs[RECORD, other], read_offsets, read, columns, column_bits,
-                                         record_ints, float_bits):
-                same = other
+            if _agree(r, table[place], row, is_tied, runs, plan, absences, records):
+                same = table[place]
             else:
                 place = (place + 1) & mask
         if same < 0:
@@ -201,24 +247,11 @@ def merge(runs, n_runs, row, nodes, n_nodes, free, n_free, reads, absences, apar
             used[n_left] = place
             n_left += 1
             continue
-        if keeps_best:
-            order = runs[START, r] - runs[START, same]
-            if order < 0 or (order == 0 and is_better(runs[NODE, r], runs[NODE, same], nodes)):
-                runs[NODE, same], runs[START, same] = runs[NODE, r], runs[START, r]
-        else:
-            node_row[n_nodes] = row
-            node_label[n_nodes] = UNION
-            node_before[n_nodes] = runs[NODE, same]
-            node_other[n_nodes] = runs[NODE, r]
-            node_youngest[n_nodes] = max(runs[START, same], runs[START, r])
-            runs[NODE, same] = n_nodes
-            runs[START, same] = node_youngest[n_nodes]
-            n_nodes += 1
-        runs[LAST, same] = max(runs[LAST, same], runs[LAST, r])
+        n_nodes = _join(r, same, row, runs, work.nodes, n_nodes, keeps_best)
         # Without records there is none to give back.
-        free[n_free] = record
-        n_free += record_ints.shape[1] + float_bits.shape[1] > 0
+        free[n_free] = runs[RECORD, r]
+        n_free += has_record
         statistics[MERGES] += 1
     for r in range(n_left):
         table[used[r]] = -1
-    return n_left, n_nodes, n_free
+    at[N_RUNS], at[N_NODES], at[N_FREE] = n_left, n_nodes, n_free

@@ -34,11 +34,11 @@ def without_overlaps(order, rows, labels, match_offsets, is_open, offsets, ties,
     is_open : bool per match, whether it still depends on rows to come
     offsets : cut the rows into partitions
     ties : int64 per row, equal where events have the same time and so do not follow each other; empty: all do
-    blocked : the last row of the match before, in the first partition; -1 if there is none
+    blocked : int64 by partition, the last row of the match before, -1 if there is none; written, for matches to come
     keep, wait : bool per match, all false; written
     """
-    partition = 0
-    last, waits = blocked, False
+    partition, waits = 0, False
+    last = blocked[0] if blocked.shape[0] > 0 else -1
     begin = 0
     while begin < order.shape[0]:
         least = order[begin]
@@ -55,7 +55,7 @@ def without_overlaps(order, rows, labels, match_offsets, is_open, offsets, ties,
             end += 1
         while offsets[partition + 1] <= first_row:
             partition += 1
-            last, waits = -1, False
+            last, waits = blocked[partition], False
         is_behind = last < 0
         if not is_behind:
             is_behind = ties[first_row] > ties[last] if ties.shape[0] > 0 else first_row > last
@@ -68,4 +68,5 @@ def without_overlaps(order, rows, labels, match_offsets, is_open, offsets, ties,
             else:
                 keep[least] = True
                 last = last_row
+                blocked[partition] = last
         begin = end

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparkrex.matching.slot_table import offsets_of, rows_of_spans
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -44,26 +46,31 @@ class EventMatches:
         return EventMatches(
             np.concatenate([part.rows for part in parts] or [np.empty(0, np.int64)]),
             np.concatenate([part.labels for part in parts] or [np.empty(0, np.int16)]),
-            np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            offsets_of(lengths),
         )
 
-    def moved(self, distance: int) -> EventMatches:
-        """The same matches in a frame that begins `distance` rows earlier."""
-        return EventMatches(self.rows + distance, self.labels, self.offsets)
+    def places(self, high: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The partitions that the matches are in, which end at the rows `high`."""
+        return np.searchsorted(high, self.rows[self.offsets[:-1]], side="right")
+
+    def reordered(self, order: NDArray[np.int64]) -> EventMatches:
+        """The same matches in another order."""
+        length = np.diff(self.offsets)[order]
+        events = rows_of_spans(self.offsets[:-1][order], length)
+        return EventMatches(self.rows[events], self.labels[events], offsets_of(length))
 
     def selected(self, keep: NDArray[np.bool_]) -> EventMatches:
         """The matches where `keep` is set."""
         lengths = np.diff(self.offsets)
         events = np.repeat(keep, lengths)
         return EventMatches(
-            self.rows[events], self.labels[events],
-            np.concatenate(([0], np.cumsum(lengths[keep]))).astype(np.int64),
+            self.rows[events], self.labels[events], offsets_of(lengths[keep]),
         )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EventBuffer:
-    """The buffer that all matches of whole partitions share: what `NfabMatcher.feed_compressed(columns)` gives.
+    """The buffer that all matches of whole partitions share: what `NfabMatcher.find_compressed(columns)` gives.
 
     Per node: `row` and `label` (negative: a union of two histories, without an event of its own), `before`, the node of
     the event selected before (-1: none; of a union one of the two), `other`, the second of a union, and `youngest`, the

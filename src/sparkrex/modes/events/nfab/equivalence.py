@@ -14,10 +14,9 @@ import numpy as np
 from sparkrex.kernels import machine as m
 from sparkrex.kernels import path as p
 from sparkrex.modes.events.kernels import merge as kernel
+from sparkrex.modes.events.kernels.arguments import Reads
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sparkrex.evaluate.bytecode import Bytecode
     from sparkrex.modes.events.nfab.absences import AbsencePlan
     from sparkrex.modes.events.nfab.automaton import Automaton
@@ -29,7 +28,7 @@ Read = tuple[int, int, int]
 
 def merge_reads(
     automaton: Automaton, conditions: Conditions, plan: AbsencePlan, code: Bytecode, ranges: list[tuple[int, int]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> Reads:
     """Offsets by state, and the reads. `ranges` are the instructions of every condition."""
     of_condition = [_reads(code, *bounds) for bounds in ranges]
     n_states = len(automaton.edges)
@@ -48,7 +47,7 @@ def merge_reads(
             own[state] = reached
     lines = [read for reads in own for read in sorted(reads)]
     offsets = np.concatenate(([0], np.cumsum([len(reads) for reads in own])))
-    return offsets.astype(np.int64), np.array(lines, np.int64).reshape(-1, 3)
+    return Reads(offsets.astype(np.int64), np.array(lines, np.int64).reshape(-1, 3))
 
 
 def _reads(code: Bytecode, begin: int, end: int) -> set[Read]:

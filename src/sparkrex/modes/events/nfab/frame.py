@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
-from sparkrex.columns.ordered import Columns
 from sparkrex.errors import UnsupportedError
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.evaluate.records import FUNCTIONS
 from sparkrex.modes.events import pattern as ep
+from sparkrex.modes.events.kernels.arguments import Absences, Apart, Events, Plan, Tests, Values
 from sparkrex.modes.events.kernels.merge import BY_CANDIDATES, BY_ROWS
 from sparkrex.modes.events.kernels.windows import next_set
 from sparkrex.modes.events.nfab.equivalence import merge_reads
@@ -23,26 +22,18 @@ from sparkrex.modes.events.nfab.windows import Times
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sparkrex.columns.ordered import Columns
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.events.kernels import arguments as kernel
     from sparkrex.modes.events.nfab.absences import AbsencePlan
     from sparkrex.modes.events.nfab.automaton import Automaton
     from sparkrex.modes.events.nfab.conditions import Conditions
-    from sparkrex.modes.events.nfab.state import NfabState
     from sparkrex.modes.events.plan import EventQuery
     from sparkrex.settings import Settings
 
 
-def frame_of(state: NfabState, columns: Columns) -> Columns:
-    """The rows held back, then the feed's own."""
-    if state.held is None:
-        return columns
-    offsets = columns.offsets + state.held.num_rows
-    offsets[0] = 0
-    return Columns(pa.concat_tables([state.held, columns.ordered]), offsets)
-
-
 class FeedArrays:
-    """Everything about a frame that does not change during the search. See `kernels.nfab.advance`."""
+    """Everything about a frame that does not change during the search. See `kernels.arguments`."""
 
     def __init__(
         self, query: EventQuery, automaton: Automaton, conditions: Conditions, plan: AbsencePlan, frame: Columns,
@@ -65,7 +56,7 @@ class FeedArrays:
             ) from error
         bitmap_of = np.array([numbers.get(name, -1) for name in names] or [-1], np.int64)
         begin, end = self.context.code_begin[len(variables) :], self.context.code_end[len(variables) :]
-        self.tests = (bitmap_of, bitmaps, begin, end)
+        self.tests = Tests(bitmap_of, bitmaps, begin, end)
         code_ranges = list(zip(begin.tolist(), end.tolist(), strict=True))
         self.reads = merge_reads(automaton, conditions, plan, self.context.bytecode, code_ranges)
         self.lookup = lookup_tables(conditions, self.context.bytecode, code_ranges) if looks_up else None
@@ -76,68 +67,70 @@ class FeedArrays:
         ], np.int64).reshape(-1, 3)
         self.initial = (np.array(records.initial, np.int64), np.zeros(records.n_floats))
         self._updates = records.updates(variables + names)
-        times = Times(query, frame, threads)
-        self.window_first = times.window_first()
-        self.ties = times.ties() if query.has_strict_ties else np.empty(0, np.int64)
-        self._accepts = conditions.accepts
-        self.can_start = self._can_start(conditions, frame.n_rows)
+        self.times = Times(query, frame, threads)
+        window_first = self.times.window_first()
+        can_start = self._can_start(conditions, frame.n_rows)
         # Of a time that is outside every window, its own too, nothing starts.
-        self.can_start[self.window_first > np.arange(frame.n_rows)] = 0
-        self.absences = self._absences(conditions, plan, variables, times, frame.n_rows)
+        can_start[window_first > np.arange(frame.n_rows)] = 0
+        ties = self.times.ties() if query.has_strict_ties else np.empty(0, np.int64)
+        self.events = Events(window_first, ties, can_start)
+        self._accepts = conditions.accepts
+        self.absences = self._absences(conditions, plan, variables, frame.n_rows)
         self.apart = self._apart(query, conditions, plan)
 
     @property
-    def events(self) -> tuple[NDArray[Any], ...]:
-        """By row: window, ties, whether a run can start."""
-        return (self.window_first, self.ties, self.can_start)
-
-    @property
-    def absences_of_runs(self) -> tuple[NDArray[Any], ...] | None:
+    def absences_of_runs(self) -> Absences | None:
         """The same, None if the search needs nothing of them (`kernels.nfab.advance`)."""
-        _, _, begin, end = self.tests
+        begin, end = self.tests.code_begin, self.tests.code_end
         ends_by_match = any(number >= 0 and begin[number] < end[number] for number in self._accepts)
-        return self.absences if ends_by_match or len(self.absences[0]) else None
+        return self.absences if ends_by_match or len(self.absences.conditions) else None
 
-    def path(self) -> tuple[Any, ...]:
-        """Updates of records and room to make one: each thread has its own."""
+    def values(self) -> Values:
+        """What conditions are tested with, with room for one record: each thread has its own."""
         n_ints, n_floats = len(self.initial[0]), len(self.initial[1])
-        return (*self._updates, np.empty((2, n_ints), np.int64), np.empty((2, n_floats)))
+        columns = self.context.columns
+        path = (*self._updates, np.empty((2, n_ints), np.int64), np.empty((2, n_floats)))
+        return Values(
+            self.tests, self.context.machine(), columns, columns[3].view(np.int64), path, np.empty(0, np.int16)
+        )
+
+    def plan(self, automaton: kernel.Automaton, options: kernel.Options) -> Plan:
+        """What a search reads."""
+        return Plan(automaton, self.events, options, self.reads, self.apart, self.values())
 
     def _can_start(self, conditions: Conditions, n_rows: int) -> NDArray[np.uint8]:
-        bitmap_of, bitmaps, _, _ = self.tests
         can_start = np.zeros(n_rows, np.uint8)
         for number in conditions.edges[0]:
-            if number < 0 or bitmap_of[number] < 0:
+            if number < 0 or self.tests.bitmap_of[number] < 0:
                 return np.ones(n_rows, np.uint8)
-            can_start |= bitmaps[bitmap_of[number]]
+            can_start |= self.tests.bitmaps[self.tests.bitmap_of[number]]
         return can_start
 
     def _absences(
-        self, conditions: Conditions, plan: AbsencePlan, variables: tuple[str, ...], times: Times, n_rows: int
-    ) -> tuple[NDArray[Any], ...]:
+        self, conditions: Conditions, plan: AbsencePlan, variables: tuple[str, ...], n_rows: int
+    ) -> Absences:
         n_absent = len(plan.before)
         is_before = np.array([[name in names for name in variables] for names in plan.before], np.uint8)
-        bitmap_of, bitmaps, _, _ = self.tests
+        bitmap_of, bitmaps = self.tests.bitmap_of, self.tests.bitmaps
         candidates = np.empty((n_absent, n_rows + 1), np.int64)
         for k, number in enumerate(conditions.absent):
             has_bitmap = number >= 0 and bitmap_of[number] >= 0
             candidates[k] = next_set(bitmaps[bitmap_of[number]]) if has_bitmap else np.arange(n_rows + 1)
-        return (
+        return Absences(
             np.array(conditions.absent, np.int64), is_before.reshape(n_absent, len(variables)), candidates,
-            self.window_first, times.window_last() if n_absent else np.empty(0, np.int64),
+            self.events.window_first, self.times.window_last() if n_absent else np.empty(0, np.int64),
             np.array(plan.at_end, np.int64), *plan.edge_tables(), *plan.end_tables(), self._postponed,
         )
 
-    def _apart(self, query: EventQuery, conditions: Conditions, plan: AbsencePlan) -> tuple[Any, ...]:
-        """What runs must agree in beside values, see `kernels.merge.merge`."""
-        _, _, begin, end = self.tests
+    def _apart(self, query: EventQuery, conditions: Conditions, plan: AbsencePlan) -> Apart:
+        begin, end = self.tests.code_begin, self.tests.code_end
         by = BY_ROWS if plan.may_be_partitioned else BY_CANDIDATES
         reads_run = [by if number >= 0 and begin[number] < end[number] else 0 for number in conditions.absent]
         by_start = bool(plan.at_end) or (query.is_non_overlapping and query.window is not None)
-        candidates = self.absences[2]
+        candidates = self.absences.next_candidate
         rows = np.arange(candidates.shape[1] - 1)
         is_candidate = candidates[self._postponed[:, 0], :-1] == rows
-        return (
+        return Apart(
             *plan.gap_tables(), np.array(reads_run, np.uint8), by_start, query.is_non_overlapping, candidates,
             self._postponed, np.maximum.accumulate(np.where(is_candidate, rows, -1), axis=1),
         )

@@ -1,46 +1,48 @@
 """The `nfab` matcher: event queries by an automaton whose runs share their histories.
 
-`kernels.nfab` runs all partitions of a feed, each thread a range of them. What is left to do here: ends of matches that
-a negation behind them leaves open wait in the state until their window has passed; of overlapping matches only the
-first is kept; what no run can reach any more is thrown away.
+`kernels.nfab` runs all partitions of a frame, each thread a range of them. What is left to do here: of overlapping
+matches only the first is kept, where undecided ones may be among them; and it is found out which rows are held back.
+What waits between feeds is given and returned as `Kept`: the matcher itself never changes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.columns.ordered import Columns, partition_ranges
+from sparkrex.columns.ordered import partition_ranges
 from sparkrex.errors import ExecutionError
 from sparkrex.modes.events import pattern as ep
 from sparkrex.modes.events.kernels import backtrack as nfab_backtrack
 from sparkrex.modes.events.kernels import codes
-from sparkrex.modes.events.kernels import nfab as kernel
 from sparkrex.modes.events.kernels.absence import status_of
-from sparkrex.modes.events.kernels.matches import recheck, recheck_ends, revive
+from sparkrex.modes.events.kernels.arguments import Automaton, Memory, Options, Partitions
+from sparkrex.modes.events.kernels.matches import recheck
 from sparkrex.modes.events.nfab.absences import plan_absences
 from sparkrex.modes.events.nfab.automaton import compile_automaton
 from sparkrex.modes.events.nfab.conditions import edge_conditions
 from sparkrex.modes.events.nfab.contract import EventBuffer, EventMatches
 from sparkrex.modes.events.nfab.describe import automaton_lines, state_name
-from sparkrex.modes.events.nfab.frame import FeedArrays, frame_of
+from sparkrex.modes.events.nfab.frame import FeedArrays
 from sparkrex.modes.events.nfab.interrupt import run_until_interrupted
+from sparkrex.modes.events.nfab.kept import Kept, Left, kept_of, lowest_rows, no_ends, no_nodes, no_runs
 from sparkrex.modes.events.nfab.lookup import STRATEGIES
 from sparkrex.modes.events.nfab.overlap import by_last_event, first_occurrences, first_of_overlapping
 from sparkrex.modes.events.nfab.reduce import reduce_states
-from sparkrex.modes.events.nfab.search import Options, Search, Share, room_to_move
-from sparkrex.modes.events.nfab.state import NfabState, loaded, no_ends, no_nodes, no_runs, saved
-from sparkrex.modes.events.nfab.writing import Writer, matches_of, repeated, resized, room_for_matches
+from sparkrex.modes.events.nfab.search import Bounds, Search, Share, Ways
+from sparkrex.modes.events.nfab.writing import matches_of, room_for_matches
 from sparkrex.modes.events.plan import EventQuery, Strategy
 from sparkrex.scalar.expression import ColumnAt, references
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import NDArray
 
+    from sparkrex.columns.ordered import Columns
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.modes.events.nfab.state import Ends, Nodes, Runs
+    from sparkrex.modes.events.nfab.kept import Part
     from sparkrex.settings import Settings
 
 LEAST_ROWS = 1 << 14
@@ -52,21 +54,46 @@ _STRATEGIES = {
 }
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Feeding:
+    """What a frame is fed with beside its rows: what is under way, by partition how many rows are from before and
+    whether it ends here, and the horizon (see `matching.feed`)."""
+
+    kept: Kept
+    n_held: NDArray[np.int64]
+    closes: NDArray[np.bool_]
+    horizon: pa.Scalar | None = None
+
+    @staticmethod
+    def whole(n_partitions: int) -> Feeding:
+        """Partitions that begin and end here."""
+        return Feeding(Kept.nothing(n_partitions), np.zeros(n_partitions, np.int64), np.ones(n_partitions, np.bool_))
+
+
 @dataclass(slots=True)
-class _Found:
-    """What a search gave: matches, which of them are undecided, and what is still under way."""
+class Found:
+    """What a frame decides: matches, partition by partition. What is under way behind it, and by partition the first
+    row to hold back. What was counted (see `kernels.codes`)."""
+
+    matches: EventMatches
+    kept: Kept
+    first_held: NDArray[np.int64]
+    statistics: NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class _Searched:
+    """What the search of a range gave: matches, which of them are undecided, and what is still under way."""
 
     matches: EventMatches
     is_open: NDArray[np.bool_]
-    runs: Runs = field(default_factory=no_runs)
-    nodes: Nodes = field(default_factory=no_nodes)
-    ends: Ends = field(default_factory=no_ends)
-    blocked: int = -1
+    left: Left
+    statistics: NDArray[np.int64]
 
 
 class NfabMatcher:
-    """Immutable but for `statistics`, which are of the last feed (see `kernels.codes`), and `looks_up`, which says
-    before the first feed whether runs are looked up by what they await (see `physical.nfab.lookup`).
+    """Immutable but for `looks_up`, which says before the first feed whether runs are looked up by what they await
+    (see `nfab.lookup`).
 
     `constructs` false only runs the automaton, for measurements.
     """
@@ -83,7 +110,6 @@ class NfabMatcher:
         written = compile_automaton(query.pattern, query.source)
         self._written = (written, edge_conditions(query, written, negated))
         self.automaton, self.conditions = reduce_states(*self._written)
-        self.statistics = np.zeros(codes.N_STATISTICS, np.int64)
         self._tables = self._automaton_tables()
         self.absences = plan_absences(query, self.automaton)
         around = ep.around_absences(query.pattern)
@@ -91,83 +117,71 @@ class NfabMatcher:
         self._may_be_undecided = any(all(map(ep.allows_empty, behind)) for _, behind in around)
         self._prunes = query.is_non_overlapping and not self._may_be_undecided
         # Where equalities partition the stream, all runs of a partition await the same.
-        self.looks_up = (
-            query.strategy in STRATEGIES and not query.equal_by and settings.event_algorithm != "backtrack"
-        )
+        self.looks_up = query.strategy in STRATEGIES and not query.equal_by and not self._backtracks
 
-    def open(self) -> NfabState:
-        """The state before the first feed."""
-        return NfabState()
-
-    def snapshot(self, state: NfabState) -> bytes:
-        """The state as bytes that `restore` reads."""
-        return saved(state)
-
-    def restore(self, data: bytes) -> NfabState:
-        """The state that was saved."""
-        return loaded(data)
+    @property
+    def _backtracks(self) -> bool:
+        return self.settings.event_algorithm == "backtrack"
 
     def describe(self) -> list[str]:
         """The automaton with the formula of every edge."""
         return automaton_lines(self.query, *self._written, looks_up=self.looks_up)
 
-    def feed(self, state: NfabState, columns: Columns, *, opens: bool, closes: bool) -> EventMatches:
-        """The matches that this feed decides. See the contract of matchers; changes `state`."""
-        if opens:
-            state.clear()
-        frame = frame_of(state, columns)
-        if self.settings.event_algorithm == "backtrack" and not closes:
-            return self._wait(state, frame)
+    def find(self, frame: Columns, feeding: Feeding) -> Found:
+        """The matches that these rows decide, and what they leave. The nodes of `feeding.kept` are gone then."""
         arrays = self._arrays(frame)
-        pieces = partition_ranges(frame, self.settings.thread_count(), LEAST_ROWS) or [(0, 0)]
-        is_backtrack = self.settings.event_algorithm == "backtrack"
-        taken = np.zeros(len(pieces), np.int64)  # what they may take, they may take together
-
-        def task(begin: int, end: int, budget: NDArray[np.int64]) -> tuple[_Found, NDArray[np.int64]]:
-            share = Share(taken, pieces.index((begin, end)), self.settings.max_event_memory - earlier.size())
-            if is_backtrack:
-                return self._backtrack(arrays, frame, begin, end, share, budget)
-            return self._search(state, arrays, frame, begin, end, share, budget, closes=closes)
-
-        earlier = self._decide_ends(state, arrays, frame, closes=closes)
-        results = run_until_interrupted(task, pieces, self._budget)
-        self.statistics = np.sum([counts for _, counts in results], axis=0)
-        found = _Found(
-            EventMatches.joined([part.matches for part, _ in results]),
-            np.concatenate([part.is_open for part, _ in results]),
-            results[-1][0].runs, results[-1][0].nodes, results[-1][0].ends, results[-1][0].blocked,
+        kept = feeding.kept
+        low, high = frame.offsets[:-1].copy(), frame.offsets[1:].copy()
+        bounds = Bounds(
+            low, high, low + feeding.n_held, arrays.times.open_from(feeding.closes, feeding.horizon),
+            kept.blocked.copy(),
         )
-        del results  # the buffer is large
-        if len(earlier):
-            found.matches = EventMatches.joined([earlier, found.matches])
-            found.is_open = np.concatenate((np.zeros(len(earlier), np.bool_), found.is_open))
-        if len(state.undecided):
-            found = self._with_earlier(state, arrays, frame, found, closes=closes)
-        if not self.automaton.is_unambiguous:
-            keep = first_occurrences(found.matches)
-            found.matches, found.is_open = found.matches.selected(keep), found.is_open[keep]
-        if self.query.is_non_overlapping and not self._prunes:
-            decided, undecided = self._not_overlapping(state, arrays, frame, found)
-        elif found.is_open.any():
-            decided, undecided = found.matches.selected(~found.is_open), found.matches.selected(found.is_open)
-        else:
-            decided, undecided = found.matches, EventMatches.none()
-        if closes:
-            state.clear()
-        else:
-            self._hold_back(state, arrays, frame, found, undecided)
-        return decided
+        pieces = partition_ranges(frame, self.settings.thread_count(), LEAST_ROWS) or [(0, 0)]
+        taken = np.zeros(len(pieces), np.int64)  # what they may take, they may take together
+        parts = [None if self._backtracks else kept.part(*piece) for piece in pieces]
 
-    def feed_compressed(self, columns: Columns) -> EventBuffer:
+        def task(begin: int, end: int, budget: NDArray[np.int64]) -> _Searched:
+            number = pieces.index((begin, end))
+            share = Share(taken, number, self.settings.max_event_memory)
+            part, parts[number] = parts[number], None
+            if part is None:
+                return self._backtrack(arrays, frame, begin, end, share, budget)
+            search = self._search(arrays, bounds.part(begin, end), part, share, budget)
+            matches, is_open = matches_of(search.writer.output)
+            return _Searched(matches, is_open, search.left(begin), search.statistics)
+
+        results = run_until_interrupted(task, pieces, self._budget)
+        matches = EventMatches.joined([part.matches for part in results])
+        is_open = np.concatenate([part.is_open for part in results])
+        if len(kept.undecided):
+            matches, is_open = self._with_earlier(arrays, bounds, kept, matches, is_open)
+        if len(kept.undecided) or len(kept.waiting.node):
+            matches, is_open = _by_partition(matches, is_open, high)
+        if not self.automaton.is_unambiguous:
+            keep = first_occurrences(matches)
+            matches, is_open = matches.selected(keep), is_open[keep]
+        undecided = EventMatches.none()
+        if self.query.is_non_overlapping and not self._prunes:
+            matches, undecided = first_of_overlapping(
+                matches, is_open, frame.offsets, arrays.events.ties, bounds.blocked
+            )
+        left = kept_of([part.left for part in results], undecided, undecided.places(high), bounds.blocked, high)
+        statistics = np.sum([part.statistics for part in results], axis=0)
+        return Found(matches, left, self._first_held(left, bounds, arrays), statistics)
+
+    def find_compressed(self, columns: Columns) -> EventBuffer:
         """All matches of whole partitions in compressed form. Negation and overlaps need matches, not the buffer."""
         arrays = self._arrays(columns)
+        low, high = columns.offsets[:-1].copy(), columns.offsets[1:].copy()
+        n_partitions = len(low)
+        bounds = Bounds(low, high, low.copy(), high.copy(), np.full(n_partitions, -1))
 
         def task(begin: int, end: int, budget: NDArray[np.int64]) -> Search:
             share = Share(np.zeros(1, np.int64), 0, self.settings.max_event_memory)
-            return self._run(NfabState(), arrays, columns, begin, end, share, budget, closes=True, keeps_buffer=True)
+            part = Kept.nothing(n_partitions).part(begin, end)
+            return self._search(arrays, bounds, part, share, budget, keeps_buffer=True)
 
-        (search,) = run_until_interrupted(task, [(0, len(columns.offsets) - 1)], self._budget)
-        self.statistics = search.statistics
+        (search,) = run_until_interrupted(task, [(0, n_partitions)], self._budget)
         return EventBuffer(*search.nodes, *search.ends)
 
     def _arrays(self, frame: Columns) -> FeedArrays:
@@ -176,210 +190,98 @@ class NfabMatcher:
             looks_up=self.looks_up,
         )
 
-    # -- searching -----------------------------------------------------------------------------------------------
-
     def _search(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, share: Share,
-        budget: NDArray[np.int64], *, closes: bool,
-    ) -> tuple[_Found, NDArray[np.int64]]:
-        is_last = end == len(frame.offsets) - 1
-        search = self._run(
-            state, arrays, frame, begin, end, share, budget, closes=closes or not is_last, keeps_buffer=False
-        )
-        matches, is_open = matches_of(search.writer.output)
-        return _Found(matches, is_open, search.runs, search.nodes, search.undecided, search.blocked), search.statistics
-
-    def _run(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, begin: int, end: int, share: Share,
-        budget: NDArray[np.int64], *, closes: bool, keeps_buffer: bool,
+        self, arrays: FeedArrays, bounds: Bounds, part: Part, share: Share, budget: NDArray[np.int64], *,
+        keeps_buffer: bool = False,
     ) -> Search:
-        options = Options(
-            _STRATEGIES[self.query.strategy], self.settings.event_algorithm == "merging",
-            self.constructs and not keeps_buffer, self._prunes, keeps_buffer, self.query.is_non_overlapping,
-        )
-        search = Search(
-            arrays, self._tables, options, frame.offsets[begin : end + 1], share, budget, closes=closes
-        )
-        if begin == 0 and state.held is not None:
-            labels, records = self._revived(state, arrays, frame)
-            nodes, state.nodes = state.nodes, no_nodes()
-            search.go_on(state.n_seen, state.blocked, state.runs, labels, records, nodes, state.ends)
-        status, where = search.run()
-        self._check(status, where, frame, search.failed_row)
+        """A search that is done."""
+        options = self._options(keeps_buffer=keeps_buffer)
+        ways = Ways(self.query.is_non_overlapping, not self.automaton.is_unambiguous)
+        search = Search(arrays, self._tables, options, ways, bounds, part, share, budget)
+        self._check(*search.run(), search.failed_row)
         return search
 
-    def _revived(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns
-    ) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """The labels of the first events of the runs that wait, and their records, which are of this frame."""
-        n_runs = len(state.runs[0])
-        ints, floats = repeated(arrays.initial[0], n_runs + 1), repeated(arrays.initial[1], n_runs + 1)
-        labels = np.zeros(n_runs, np.int64)
-        if n_runs:
-            failed = revive(
-                state.runs[1], state.nodes, arrays.path(), arrays.context.columns, ints, floats, labels
-            )
-            if failed >= 0:
-                self._check(codes.OVERFLOW, int(state.runs[2][failed]), frame)
-        return labels, (ints, floats)
+    def _options(self, *, keeps_buffer: bool = False) -> Options:
+        most_edges = max(1, int(np.diff(self._tables.edge_offsets).max(initial=0)))
+        constructs = self.constructs and not keeps_buffer
+        return Options(
+            np.int64(_STRATEGIES[self.query.strategy]), self.settings.event_algorithm == "merging",
+            self._prunes and constructs, keeps_buffer, constructs, np.int64(most_edges),
+        )
 
     def _backtrack(
         self, arrays: FeedArrays, frame: Columns, begin: int, end: int, share: Share, budget: NDArray[np.int64],
-    ) -> tuple[_Found, NDArray[np.int64]]:
-        options = (np.int64(_STRATEGIES[self.query.strategy]), self.constructs)
+    ) -> _Searched:
+        """One run at a time: of whole partitions, so that nothing is left."""
         status, where, output, statistics = nfab_backtrack.search(
-            frame.offsets[begin : end + 1], True, self._tables, arrays.events, options,
-            (share.taken, np.int64(share.own), np.int64(share.most)), arrays.absences, arrays.path(),
-            arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial,
+            frame.offsets[begin : end + 1].copy(), arrays.plan(self._tables, self._options()),
+            Memory(share.taken, np.int64(share.own), np.int64(share.most)), arrays.absences, arrays.initial,
             room_for_matches(share.most), budget,
         )
-        self._check(status, int(where), frame)
+        self._check(status, int(where))
         matches, is_open = matches_of(output)
         del output
         matches = by_last_event(matches)
         if self._prunes:
-            decided, _ = first_of_overlapping(matches, is_open, frame.offsets, arrays.ties, -1)
-            matches, is_open = decided, np.zeros(len(decided), np.bool_)
-        return _Found(matches, is_open), statistics
-
-    def _wait(self, state: NfabState, frame: Columns) -> EventMatches:
-        """One run at a time needs the whole partition: those that are complete are searched, the open one waits."""
-        open_from = int(frame.offsets[-2]) if len(frame.offsets) > 1 else 0
-        decided = EventMatches.none()
-        if open_from > 0:
-            whole = Columns(frame.ordered.slice(0, open_from), frame.offsets[:-1])
-            decided = self.feed(NfabState(), whole, opens=True, closes=True)
-        self._check_open_rows(frame.n_rows - open_from, open_from)
-        state.clear()
-        state.held = frame.ordered.slice(open_from)
-        return decided
+            blocked = np.full(len(frame.offsets) - 1, -1)
+            matches, _ = first_of_overlapping(matches, is_open, frame.offsets, arrays.events.ties, blocked)
+            is_open = np.zeros(len(matches), np.bool_)
+        return _Searched(matches, is_open, Left(begin, no_runs(), no_nodes(), no_ends()), statistics)
 
     # -- what a feed leaves open ---------------------------------------------------------------------------------
 
-    def _decide_ends(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, *, closes: bool
-    ) -> EventMatches:
-        """The matches of ends that waited for rows and are there now; those that still wait are left in the state."""
-        if not len(state.ends[0]):
-            return EventMatches.none()
-
-        def task(_begin: int, _end: int, budget: NDArray[np.int64]) -> EventMatches:
-            return self._decide(state, arrays, frame, budget, is_open=not closes and len(frame.offsets) == 2)
-
-        (decided,) = run_until_interrupted(task, [(0, 1)], self._budget)
-        return decided
-
-    def _decide(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, budget: NDArray[np.int64], *, is_open: bool
-    ) -> EventMatches:
-        states = np.zeros(len(state.ends[0]), np.int64)
-        low, high = frame.offsets[0], frame.offsets[1]
-        error = recheck_ends(
-            state.ends, state.nodes, is_open, (np.int64(0), low, high), arrays.absences, arrays.ties, arrays.path(),
-            arrays.tests, arrays.context.machine(), arrays.context.columns, arrays.initial, budget, states,
-        )
-        self._check(status_of.py_func(error) if error < 0 else codes.DONE, 0, frame)
-        node, first, last = (array[states == codes.KEPT] for array in state.ends)
-        still = states == codes.UNDECIDED
-        state.ends = (state.ends[0][still], state.ends[1][still], state.ends[2][still])
-        if not len(node):
-            return EventMatches.none()
-        ends = (node, last, first, np.zeros(len(node), np.uint8))
-        # What waits is there beside the matches.
-        spare = self.settings.max_event_memory - state.size_of_runs() - sum(array.nbytes for array in ends)
-        writer = Writer(spare, budget)
-        if writer.write(ends, len(node), state.nodes, spare) > 0:
-            label = int(state.nodes[1][node[writer.last_end]])
-            self._check(codes.TOO_MANY_MATCHES, self._tables[5].tolist().index(label), frame, int(first[0]))
-        return matches_of(writer.output)[0]
-
     def _with_earlier(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, found: _Found, *, closes: bool
-    ) -> _Found:
+        self, arrays: FeedArrays, bounds: Bounds, kept: Kept, matches: EventMatches, is_open: NDArray[np.bool_]
+    ) -> tuple[EventMatches, NDArray[np.bool_]]:
         """Matches that waited for rows, judged again, in front of the new ones."""
-        waiting = state.undecided
+        waiting = kept.undecided
         states = np.zeros(len(waiting), np.int64)
-        is_open = not closes and len(frame.offsets) == 2
-        bounds = (np.int64(0), frame.offsets[0], frame.offsets[1])
+        partitions = Partitions(
+            bounds.low, bounds.high, bounds.unseen, bounds.open_from, bounds.blocked, kept.run_offsets, kept.runs,
+            np.empty((0, 0), np.int64), np.empty((0, 0)),
+        )
 
         def task(_begin: int, _end: int, budget: NDArray[np.int64]) -> int:
             return recheck(  # type: ignore[no-any-return]  # compiled
-                waiting.rows, waiting.labels, waiting.offsets, is_open, bounds, arrays.absences,
-                arrays.ties, arrays.path(), arrays.tests, arrays.context.machine(), arrays.context.columns,
-                arrays.initial, budget, states,
+                kept.undecided_place, (waiting.rows, waiting.labels, waiting.offsets), partitions, arrays.absences,
+                arrays.events.ties, arrays.values(), arrays.initial, budget, states,
             )
 
         (error,) = run_until_interrupted(task, [(0, 1)], self._budget)
-        self._check(status_of.py_func(error) if error < 0 else codes.DONE, 0, frame)
-        kept = states != codes.REFUSED
-        return _Found(
-            EventMatches.joined([waiting.selected(kept), found.matches]),
-            np.concatenate((states[kept] == codes.UNDECIDED, found.is_open)), found.runs, found.nodes, found.ends,
-            found.blocked,
+        if error < 0:
+            self._check(status_of.py_func(error), int(waiting.rows[waiting.offsets[int((states < 0).argmax())]]))
+        stays = states != codes.REFUSED
+        return (
+            EventMatches.joined([waiting.selected(stays), matches]),
+            np.concatenate((states[stays] == codes.UNDECIDED, is_open)),
         )
 
-    def _not_overlapping(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, found: _Found
-    ) -> tuple[EventMatches, EventMatches]:
-        decided, waits = first_of_overlapping(
-            found.matches, found.is_open, frame.offsets, arrays.ties, state.blocked
-        )
-        found.blocked = state.blocked if len(frame.offsets) == 2 else -1
-        if len(decided):
-            last = int(decided.rows[decided.offsets[1:] - 1].max())
-            found.blocked = last if last >= frame.offsets[-2] else -1
-        return decided, waits
+    def _first_held(self, left: Kept, bounds: Bounds, arrays: FeedArrays) -> NDArray[np.int64]:
+        """By partition the first row that is needed again: by what is under way, by a negation that reaches back, to
+        know what a match may not overlap; and the last row, with which the next one must not be tied.
 
-    def _hold_back(
-        self, state: NfabState, arrays: FeedArrays, frame: Columns, found: _Found, undecided: EventMatches
-    ) -> None:
-        n_rows = frame.n_rows
-        low = int(frame.offsets[-2]) if len(frame.offsets) > 1 else 0
-        bound = int(arrays.window_first[-1]) if n_rows > low else low
-        runs = found.runs
-        is_alive = runs[2] >= bound
-        state_of, node, start, last = (array[is_alive].copy() for array in runs)
-        end_node, end_first, end_last = (array.copy() for array in found.ends)
-        # In place, and then cut to what is left, so that the room which the search had is given back.
-        n_nodes = kernel.compact(
-            room_to_move(len(found.nodes[0])), node, len(node), end_node, len(end_node), found.nodes,
-            len(found.nodes[0]), np.int64(bound),
-        )
-        nodes, found.nodes = [resized(array, n_nodes) for array in found.nodes], no_nodes()
-        lowest = min([n_rows, *(int(rows.min()) for rows in (nodes[0], undecided.rows) if len(rows))])
-        needed = [lowest, bound if self._reaches_back else lowest]
-        if found.blocked >= 0 and (lowest <= found.blocked or _is_tied(arrays, found.blocked, n_rows - 1)):
-            needed.append(found.blocked)
-        else:
-            found.blocked = -1  # all that may still match starts behind it
-        keep = max(low, min(needed))
-        self._check_open_rows(n_rows - keep, keep)
-        state.held = frame.ordered.slice(keep)
-        state.n_seen = n_rows - keep
-        state.runs = (state_of, node, start - keep, last - keep)
-        nodes[0] -= keep
-        nodes[4] -= keep
-        state.nodes = (nodes[0], nodes[1], nodes[2], nodes[3], nodes[4])
-        state.ends = (end_node, end_first - keep, end_last - keep)
-        state.undecided = undecided.moved(-keep)
-        state.blocked = found.blocked - keep if found.blocked >= 0 else -1
+        Where nothing that may still match overlaps the last match, it is forgotten.
+        """
+        low, high = bounds.low, bounds.high
+        needed = lowest = lowest_rows(left, high)
+        if self._reaches_back:
+            needed = np.minimum(lowest, bounds.open_from)
+        last = np.maximum(high - 1, low)
+        blocked = left.blocked
+        overlaps = (blocked >= 0) & (lowest <= blocked)
+        ties = arrays.events.ties
+        if len(ties):
+            overlaps |= (blocked >= 0) & (ties[blocked] == ties[np.minimum(last, len(ties) - 1)])
+        left.blocked = np.where(overlaps, blocked, -1)
+        needed = np.where(overlaps, np.minimum(needed, blocked), needed)
+        return np.maximum(low, np.minimum(needed, last))
 
     def _budget(self) -> NDArray[np.int64]:
         return np.array([0, self.settings.max_steps, 0], np.int64)
 
     # -- errors --------------------------------------------------------------------------------------------------
 
-    def _check_open_rows(self, n_open: int, row: int) -> None:
-        if n_open > self.settings.max_open_rows:
-            error = ExecutionError(
-                "REX406",
-                f"runs wait over {n_open:,} events, more than max_open_rows = {self.settings.max_open_rows:,}",
-                None, None, hint="raise max_open_rows, or bound the pattern with WITHIN",
-            )
-            error.row = row
-            raise error
-
-    def _check(self, status: int, where: int, frame: Columns, row: int = -1) -> None:
+    def _check(self, status: int, where: int, row: int = -1) -> None:
         """The error of a search that could not go on; `where` is a row, or a state with a `row` of its partition."""
         query = self.query
         if status == codes.DONE:
@@ -395,11 +297,13 @@ class NfabMatcher:
             error.row = where
             raise error
         if status == codes.TOO_MANY_STEPS:
-            raise ExecutionError(
+            error = ExecutionError(
                 "REX403", f"the search took more than {self.settings.max_steps:,} steps at one event", query.source,
                 query.span,
                 hint="shorten WITHIN, add a predicate or an equivalence test, or raise the setting max_steps",
             )
+            error.row = where
+            raise error
         part = {
             codes.TOO_MANY_RUNS: "runs that wait", codes.TOO_MANY_NODES: "the shared buffer of events",
             codes.TOO_MANY_MATCHES: "the matches",
@@ -420,10 +324,10 @@ class NfabMatcher:
             hint += "; RETURN only aggregates: trend aggregation will need no matches for that"
         return hint
 
-    def _automaton_tables(self) -> tuple[NDArray[Any], ...]:
+    def _automaton_tables(self) -> Automaton:
         edges = self.automaton.edges
         numbers = {variable: number for number, variable in enumerate(self.variables)}
-        return (
+        return Automaton(
             np.concatenate(([0], np.cumsum([len(of_state) for of_state in edges]))).astype(np.int64),
             np.array([edge.target for of_state in edges for edge in of_state], np.int64),
             np.array([number for of_state in self.conditions.edges for number in of_state], np.int64),
@@ -434,8 +338,15 @@ class NfabMatcher:
         )
 
 
-def _is_tied(arrays: FeedArrays, row: int, other: int) -> bool:
-    return len(arrays.ties) > 0 and bool(arrays.ties[row] == arrays.ties[other])
+def _by_partition(
+    matches: EventMatches, is_open: NDArray[np.bool_], high: NDArray[np.int64]
+) -> tuple[EventMatches, NDArray[np.bool_]]:
+    """The matches partition by partition: those that waited were written in front of others."""
+    place = matches.places(high)
+    if (place[1:] >= place[:-1]).all():
+        return matches, is_open
+    order = np.argsort(place, kind="stable")
+    return matches.reordered(order), is_open[order]
 
 
 def _only_aggregates(query: EventQuery) -> bool:

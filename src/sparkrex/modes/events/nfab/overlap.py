@@ -55,16 +55,17 @@ def first_occurrences(matches: EventMatches) -> NDArray[np.bool_]:
 
 
 def first_of_overlapping(
-    matches: EventMatches, is_open: NDArray[np.bool_], offsets: NDArray[np.int64], ties: NDArray[np.int64], blocked: int
+    matches: EventMatches, is_open: NDArray[np.bool_], offsets: NDArray[np.int64], ties: NDArray[np.int64],
+    blocked: NDArray[np.int64],
 ) -> tuple[EventMatches, EventMatches]:
     """By partition the matches that complete first and overlap none before them; and those that an open one keeps open.
 
-    `blocked` is the last row of the match before, in the first partition.
+    `blocked` is, by partition, the last row of the match before, and afterwards of the last match.
     """
     first, last = matches.rows[matches.offsets[:-1]], matches.rows[matches.offsets[1:] - 1]
     order = np.lexsort([np.diff(matches.offsets), first, last])
     keep, wait = np.zeros(len(matches), np.bool_), np.zeros(len(matches), np.bool_)
     without_overlaps(
-        order, matches.rows, matches.labels, matches.offsets, is_open, offsets, ties, np.int64(blocked), keep, wait
+        order, matches.rows, matches.labels, matches.offsets, is_open, offsets, ties, blocked, keep, wait
     )
     return matches.selected(keep), matches.selected(wait)

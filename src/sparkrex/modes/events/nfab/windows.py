@@ -7,6 +7,7 @@ unsigned numbers in the same order, whose differences all fit, and a window is a
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,16 +37,20 @@ class Times:
     """
 
     def __init__(self, query: EventQuery, frame: Columns, threads: int) -> None:
-        values = plain(frame.table.column(order_columns(query)[0]))
-        if pa.types.is_date64(values.type):
-            values = values.cast(pa.date32())
+        values = _plain_times(plain(frame.table.column(order_columns(query)[0])))
+        self._type = values.type
         self.offsets = frame.offsets
         self.window = query.window
         self.values: NDArray[Any] = put_in_order(_numbers(values), frame.order, threads)
-        self.size = None if query.window is None else _size(query.window, values.type)
+        has_size = query.window is not None and query.window.unit is not WindowUnit.EVENTS
+        self.size = _size(query.window, values.type) if query.window is not None and has_size else None
 
     def window_first(self) -> NDArray[np.int64]:
         """By row: the first row of its partition from which it is not further away than the window."""
+        return self._first_rows
+
+    @cached_property
+    def _first_rows(self) -> NDArray[np.int64]:
         if self.window is None:
             return np.repeat(self.offsets[:-1], np.diff(self.offsets))
         if self.window.unit is WindowUnit.EVENTS:
@@ -61,6 +66,34 @@ class Times:
         if self.window.unit is WindowUnit.EVENTS:
             return np.minimum(ends, np.arange(len(self.values)) + self._n_events())
         return self._positions(kernel.last_rows)
+
+    def open_from(self, closes: NDArray[np.bool_], horizon: pa.Scalar | None) -> NDArray[np.int64]:
+        """By partition: the first row whose window may still take a row to come; the one behind the last if none may.
+
+        This is what decides what waits: a run goes on, and an end of matches stays undecided, if its first event is
+        there or behind. No row to come is before the last one, and none is at or before the horizon, so that a window
+        has passed once it ends at the horizon: `first + size <= horizon`. To a partition that closes no row comes.
+        """
+        low, high = self.offsets[:-1], self.offsets[1:]
+        found = low.copy()
+        if self.window is not None:
+            has_rows = high > low
+            found[has_rows] = self._first_rows[high[has_rows] - 1]
+        if horizon is not None and horizon.is_valid and self.size is not None:
+            n_passed = np.concatenate(([0], np.cumsum(self._passed(horizon))))
+            found = np.maximum(found, low + n_passed[high] - n_passed[low])
+        return np.where(closes, high, found)
+
+    def _passed(self, horizon: pa.Scalar) -> NDArray[np.bool_]:
+        """By row whether its window ends at the horizon or before; inside a partition those rows come first."""
+        (bound,) = _numbers(_plain_times(pa.repeat(horizon, 1).cast(self._type)))
+        if self.values.dtype.kind == "f":
+            with np.errstate(invalid="ignore"):
+                # NaN is above all numbers: behind it nothing has a window.
+                return np.ones(len(self.values), np.bool_) if np.isnan(bound) else bound - self.values >= self.size
+        # Unsigned numbers wrap where the horizon is before the row.
+        passed: NDArray[np.bool_] = (self.values <= bound) & (bound - self.values >= self.size)
+        return passed.astype(np.bool_)
 
     def ties(self) -> NDArray[np.int64]:
         """By row: a number that rises with the time inside a partition. All NaN are one time."""
@@ -85,6 +118,10 @@ class Times:
             # No finite window reaches from an infinity to anything, nor has it a distance to itself.
             values = np.where(np.isinf(values), np.nan, values)
         return run(values, self.offsets, self.size)  # type: ignore[no-any-return]  # compiled
+
+
+def _plain_times(values: pa.Array) -> pa.Array:
+    return values.cast(pa.date32()) if pa.types.is_date64(values.type) else values
 
 
 def _numbers(values: pa.Array) -> NDArray[Any]:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from sparkrex.modes.events.kernels import matches as kernel
+from sparkrex.modes.events.kernels.arguments import Matches, Walk
 from sparkrex.modes.events.nfab.contract import EventMatches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sparkrex.modes.events.nfab.state import Nodes
+    from sparkrex.modes.events.kernels.arguments import Ends, Nodes
 
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -43,8 +44,8 @@ def repeated(record: NDArray[Number], n_times: int) -> NDArray[Number]:
     return np.tile(record, (n_times, 1))
 
 
-def room_for_matches(max_event_memory: int) -> tuple[NDArray[Any], ...]:
-    """Where matches are written: rows, labels, offsets, whether they are open, how many.
+def room_for_matches(max_event_memory: int) -> Matches:
+    """Where matches are written.
 
     There is room for all that max_event_memory allows, and a little more, so that the limit is met before the room
     ends: to grow means to copy, and what was written would be there twice. Of a page only what is written costs
@@ -53,13 +54,13 @@ def room_for_matches(max_event_memory: int) -> tuple[NDArray[Any], ...]:
     # What waits beside the matches may have taken it all.
     n_events = min(max(max_event_memory, 0) // kernel.EVENT_BYTES * 101 // 100, _MOST_ROOM)
     n_matches = n_events // 2 + 2
-    return (
+    return Matches(
         np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
         np.empty(n_matches, np.uint8), np.zeros(2, np.int64),
     )
 
 
-def matches_of(output: tuple[Any, ...]) -> tuple[EventMatches, NDArray[np.bool_]]:
+def matches_of(output: Matches) -> tuple[EventMatches, NDArray[np.bool_]]:
     """The matches that were written, and which of them are open."""
     rows, labels, offsets, is_open, (n_matches, n_events) = output
     return (
@@ -73,7 +74,7 @@ class Writer:
 
     def __init__(self, max_event_memory: int, budget: NDArray[np.int64]) -> None:
         self.output = room_for_matches(max_event_memory)
-        self._buffers = (
+        self._walk = Walk(
             np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64)
         )
         self._budget = budget
@@ -82,15 +83,15 @@ class Writer:
     @property
     def n_bytes(self) -> int:
         """What the matches take."""
-        n_matches, n_events = self.output[4].tolist()
+        n_matches, n_events = self.output.counts.tolist()
         return int(n_matches * kernel.MATCH_BYTES + n_events * kernel.EVENT_BYTES)
 
-    def write(self, ends: tuple[NDArray[Any], ...], n_ends: int, nodes: Nodes, most_bytes: int) -> int:
+    def write(self, ends: Ends, n_ends: int, nodes: Nodes, most_bytes: int) -> int:
         """Append all matches of some ends: 0, 1 (too many) or negative (given up). See `kernels.matches.write`."""
         cursor = np.array([0, 0, -1, 0], np.int64)
         while True:
             result = int(kernel.write(
-                cursor, ends, np.int64(n_ends), nodes, self._buffers, self.output, np.int64(most_bytes), self._budget,
+                cursor, ends, np.int64(n_ends), nodes, self._walk, self.output, np.int64(most_bytes), self._budget,
             ))
             if result <= 0 or self.n_bytes > most_bytes:
                 self.last_end = min(int(cursor[0]), n_ends - 1)
@@ -98,16 +99,16 @@ class Writer:
             self._make_room(cursor)
 
     def _make_room(self, cursor: NDArray[np.int64]) -> None:
-        rows, labels, stack, depths = self._buffers
+        rows, labels, stack, depths = self._walk
         if cursor[3] >= len(rows):
             rows, labels = longer(rows, 2 * len(rows)), longer(labels, 2 * len(labels))
         if cursor[1] >= len(stack):
             stack, depths = longer(stack, 2 * len(stack)), longer(depths, 2 * len(depths))
-        self._buffers = (rows, labels, stack, depths)
-        counts = self.output[4]
+        self._walk = Walk(rows, labels, stack, depths)
+        counts = self.output.counts
         n_events, n_matches = int(counts[1]) + len(rows), int(counts[0]) + 3
         match_rows, match_labels, offsets, is_open = (
             array if len(array) >= needed else longer(array, max(needed, 2 * len(array)))
             for array, needed in zip(self.output, (n_events, n_events, n_matches, n_matches), strict=False)
         )
-        self.output = (match_rows, match_labels, offsets, is_open, counts)
+        self.output = Matches(match_rows, match_labels, offsets, is_open, counts)
