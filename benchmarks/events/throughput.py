@@ -79,8 +79,8 @@ def to_matches(prepared: Prepared, stream: pa.Table, chunk_rows: int | None) -> 
     settings = Settings(threads=1)
     query = prepared.query
     table = taking_part(query, stream, prepared.evaluator, settings)
-    table = table.select([name for name in table.column_names if name in tested_columns(query)])
     arrangement = arrange_events(query, table, settings)
+    table = table.select([name for name in table.column_names if name in tested_columns(query)])
     runner = EventRunner(query, NfabMatcher(query, prepared.evaluator, settings))
     state = runner.open()
     return sum(len(runner.decide(state, feed).matches) for feed in feeds_of(table, arrangement, chunk_rows))

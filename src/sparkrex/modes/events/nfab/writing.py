@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", np.int64, np.float64)
 
-_MOST_ROOM = 1 << 27
-"""So many events of matches have room without growing, if max_event_memory allows them."""
+_FEW_EVENTS, _MOST_ROOM = 1 << 12, 1 << 27
+"""Events of matches that have room from the beginning, and when that is short, if max_event_memory allows them."""
 
 
 def longer(array: NDArray[Any], length: int) -> NDArray[Any]:
@@ -44,15 +44,11 @@ def repeated(record: NDArray[Number], n_times: int) -> NDArray[Number]:
     return np.tile(record, (n_times, 1))
 
 
-def room_for_matches(max_event_memory: int) -> Matches:
-    """Where matches are written.
-
-    There is room for all that max_event_memory allows, and a little more, so that the limit is met before the room
-    ends: to grow means to copy, and what was written would be there twice. Of a page only what is written costs
-    anything.
-    """
+def room_for_matches(max_event_memory: int, most: int = _MOST_ROOM) -> Matches:
+    """Where matches are written: room for so many events, or all that max_event_memory allows, and a little more, so
+    that the limit is met before the room ends."""
     # What waits beside the matches may have taken it all.
-    n_events = min(max(max_event_memory, 0) // kernel.EVENT_BYTES * 101 // 100, _MOST_ROOM)
+    n_events = min(max(max_event_memory, 0) // kernel.EVENT_BYTES * 101 // 100, most)
     n_matches = n_events // 2 + 2
     return Matches(
         np.empty(n_events, np.int64), np.empty(n_events, np.int16), np.zeros(n_matches, np.int64),
@@ -70,10 +66,15 @@ def matches_of(output: Matches) -> tuple[EventMatches, NDArray[np.bool_]]:
 
 
 class Writer:
-    """Writes the matches of ends; `last_end` is the number of the one it came to. The budget is of one thread."""
+    """Writes the matches of ends; `last_end` is the number of the one it came to. The budget is of one thread.
+
+    Where the room for a few is short, there is room for all at once: to grow means to copy, and what was written would
+    be there twice. Of a page only what is written costs anything, but of a large array the first page is large, too.
+    """
 
     def __init__(self, max_event_memory: int, budget: NDArray[np.int64]) -> None:
-        self.output = room_for_matches(max_event_memory)
+        self._max_event_memory = max_event_memory
+        self.output = room_for_matches(max_event_memory, _FEW_EVENTS)
         self._walk = Walk(
             np.empty(256, np.int64), np.empty(256, np.int16), np.empty(64, np.int64), np.empty(64, np.int64)
         )
@@ -106,6 +107,11 @@ class Writer:
             stack, depths = longer(stack, 2 * len(stack)), longer(depths, 2 * len(depths))
         self._walk = Walk(rows, labels, stack, depths)
         counts = self.output.counts
+        if len(self.output.rows) <= _FEW_EVENTS:
+            few, self.output = self.output, room_for_matches(self._max_event_memory)
+            for array, room in zip(few, self.output, strict=True):
+                room[: len(array)] = array
+            counts = self.output.counts
         n_events, n_matches = int(counts[1]) + len(rows), int(counts[0]) + 3
         match_rows, match_labels, offsets, is_open = (
             array if len(array) >= needed else longer(array, max(needed, 2 * len(array)))
