@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -30,7 +30,8 @@ class Settings:
     memory, one in a Spark
     worker; None means all cores. `planner` plans segment searches; None means `optimizer`, the others go by rules.
     `max_segments` bounds the segments that a part of a pattern may have at a time, and `sample_series` is on how many
-    series a segment search samples its conditions. `event_algorithm` is how event queries are matched: `merging`,
+    series a segment search samples its conditions. `without_rules` names rewrite rules of segment searches that are
+    turned off. `event_algorithm` is how event queries are matched: `merging`,
     `basic` or `backtrack`; `max_event_memory` bounds the bytes of their runs, buffer and matches at a time. On Spark,
     `sort_memory` is how many bytes a worker uses to order rows in memory (when its rows fill half of that, it sorts on
     disk), and `tie_break` names columns that order rows whose order keys are equal.
@@ -46,6 +47,7 @@ class Settings:
     planner: str | None = None
     max_segments: int = 50_000_000
     sample_series: int = 5
+    without_rules: tuple[str, ...] = ()
     event_algorithm: str = "merging"
     max_event_memory: int = 1 << 30
     sort_memory: int = 192 << 20
@@ -70,9 +72,9 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
             hint = nearest(name, known) or f"one of {', '.join(known)}"
             raise AnalysisError("REX217", f"unknown setting {name!r}", None, None, hint=hint)
     settings = replace(Settings(), **given)
-    if isinstance(settings.tie_break, str):
-        settings = replace(settings, tie_break=(settings.tie_break,))
-    settings = replace(settings, tie_break=tuple(settings.tie_break))
+    settings = replace(
+        settings, tie_break=_names(settings.tie_break), without_rules=_names(settings.without_rules)
+    )
     for name in (
         "max_steps", "chunk_rows", "max_open_rows", "max_state_memory", "sort_memory", "threads", "max_segments",
         "sample_series", "max_event_memory",
@@ -91,3 +93,8 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
         hint = nearest(str(settings.event_algorithm), EVENT_ALGORITHMS) or f"one of {', '.join(EVENT_ALGORITHMS)}"
         raise AnalysisError("REX217", f"unknown event algorithm {settings.event_algorithm!r}", None, None, hint=hint)
     return settings
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Several names; one may be given as it is."""
+    return (given,) if isinstance(given, str) else tuple(given)

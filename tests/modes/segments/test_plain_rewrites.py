@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,20 +21,18 @@ from sparkrex.modes.segments.analyze.references import is_mapped_before
 from sparkrex.modes.segments.plan import SegmentDefinition
 from sparkrex.modes.segments.planner.make_logical import make_logical, order_column
 from sparkrex.modes.segments.rewrite.decompose_conditions import decompose_conditions
-from sparkrex.modes.segments.rewrite.driver import rewrite_logical
+from sparkrex.modes.segments.rewrite.driver import rewrite_logical, rewrite_plain
 from sparkrex.modes.segments.rewrite.drop_irrelevant import drop_irrelevant
 from sparkrex.modes.segments.rewrite.factor_alternatives import factored
-from sparkrex.modes.segments.rewrite.plain import rewrite_plain
-from sparkrex.modes.segments.rewrite.points_to_segments import pluses_to_segments, stars_to_segments
+from sparkrex.modes.segments.rewrite.points_to_segments import convert_pluses, convert_stars
 from sparkrex.modes.segments.rewrite.reassign_conditions import reassign_conditions
+from sparkrex.modes.segments.rewrite.rules import RULES, SearchRule
 from sparkrex.modes.segments.rewrite.text import logical_text
-from sparkrex.modes.segments.rewrite.unions_to_segments import repeated_to_segments, unions_to_segments
+from sparkrex.modes.segments.rewrite.unions_to_segments import convert_repeated, convert_unions
 from sparkrex.scalar.expression import Aggregate, ColumnAt, End, Semantics, Target
 from sparkrex.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sparkrex.modes.segments.pattern import SegmentPattern
     from sparkrex.modes.segments.plan import SegmentSearch
     from sparkrex.scalar.expression import Expression
@@ -68,9 +65,9 @@ def pattern_after(search: SegmentSearch | None) -> str | None:
 def test_the_cold_wave_becomes_figure_3() -> None:
     search, steps = rewrite_plain(analyzed(COLD_WAVE), MICROSECONDS)
     assert not search.is_plain
-    names = [step.rule.split(":")[0] for step in steps]
-    assert list(dict.fromkeys(names)) == [
-        "factor alternatives", "rule 2", "rule 1", "rule 3", "rule 4", "rule 5",
+    assert list(dict.fromkeys(step.rule for step in steps)) == [
+        "factor alternatives", "convert unions", "convert stars", "convert pluses", "reassign conditions",
+        "decompose conditions", "drop irrelevant",
     ]
     assert str(search.pattern) == "(AA ((DD_1 & DD_2 & DD_3) BB)) & UU_1 & UU_2"
     assert search.rows_after == 1
@@ -96,7 +93,7 @@ def test_the_cold_wave_on_dates_counts_days() -> None:
 def test_a_star_that_nobody_refers_to_becomes_a_segment() -> None:
     search = plain("A* B", "B AS price > 1")
     assert str(search.pattern) == "A+ B | B"
-    assert pattern_after(stars_to_segments(search)) == "AA B"
+    assert pattern_after(convert_stars(search, {})) == "AA B"
 
 
 @pytest.mark.parametrize(
@@ -104,17 +101,17 @@ def test_a_star_that_nobody_refers_to_becomes_a_segment() -> None:
     [("A AS price > 0, B AS price > 1", ""), ("B AS price > last(A.price)", ""), ("", "count(A.price) AS c")],
 )
 def test_a_star_with_a_condition_or_a_reference_stays(define: str, measures: str) -> None:
-    assert stars_to_segments(plain("A* B", define, measures=measures)) is None
+    assert convert_stars(plain("A* B", define, measures=measures), {}) is None
 
 
 def test_a_star_on_time_stays() -> None:
     search = plain("A* B", "A AS n - first(A.n) <= 5")
-    assert stars_to_segments(search) is None
-    assert pluses_to_segments(search, {}) is None
+    assert convert_stars(search, {}) is None
+    assert convert_pluses(search, {}) is None
 
 
 def test_a_plus_at_the_ends_of_the_pattern_becomes_a_window() -> None:
-    search = pluses_to_segments(plain("D+", "D AS n - first(D.n) <= 5"), {})
+    search = convert_pluses(plain("D+", "D AS n - first(D.n) <= 5"), {})
     assert pattern_after(search) == "DD"
     assert search is not None
     assert search.definition("DD").windows[0].high == 5
@@ -137,14 +134,14 @@ def test_a_plus_at_the_ends_of_the_pattern_becomes_a_window() -> None:
 )
 def test_a_plus_that_stays(pattern: str, define: str, measures: str) -> None:
     search = plain(pattern, define, measures=measures, subset="U = (A, D)" if "U." in measures else "")
-    assert pluses_to_segments(stars_to_segments(search) or search, {}) is None
+    assert convert_pluses(convert_stars(search, {}) or search, {}) is None
 
 
 # Rule 2.
 
 
 def test_a_union_that_is_one_stretch_becomes_a_segment() -> None:
-    search = unions_to_segments(plain("A B C", "C AS count(U.n) > 1", subset="U = (A, B)"))
+    search = convert_unions(plain("A B C", "C AS count(U.n) > 1", subset="U = (A, B)"), {})
     assert pattern_after(search) == "((A B) & UU) > C"
     assert search is not None
     assert "over UU" in str(search.definition("C").condition)
@@ -161,13 +158,13 @@ def test_a_union_that_is_one_stretch_becomes_a_segment() -> None:
     ],
 )
 def test_a_union_that_stays(pattern: str, subset: str, define: str) -> None:
-    assert unions_to_segments(plain(pattern, define, subset=subset)) is None
+    assert convert_unions(plain(pattern, define, subset=subset), {}) is None
 
 
 def test_a_repeated_variable_is_a_union_of_itself() -> None:
-    search = repeated_to_segments(plain("A B+ C", "B AS n > PREV(n), C AS n > first(B.n)"))
+    search = convert_repeated(plain("A B+ C", "B AS n > PREV(n), C AS n > first(B.n)"), {})
     assert pattern_after(search) == "A > (B+ & BB) > C"
-    assert repeated_to_segments(plain("A B C", "C AS n > first(B.n)")) is None
+    assert convert_repeated(plain("A B C", "C AS n > first(B.n)"), {}) is None
 
 
 # Rule 3.
@@ -218,17 +215,17 @@ def test_a_conjunct_about_two_variables_stays() -> None:
 def test_a_conjunction_is_taken_apart() -> None:
     falls = b.call("lt", b.last("S", "x"), 9)
     search = segment_search(b.segment("S"), b.define("S", b.call("and", RISES, falls), b.rows_window(2, 3)))
-    changed = decompose_conditions(search)
+    changed = decompose_conditions(search, {})
     assert pattern_after(changed) == "S_1 & S_2 & S_3"
     assert changed is not None
-    assert decompose_conditions(changed) is None
+    assert decompose_conditions(changed, {}) is None
 
 
 def test_a_disjunction_and_a_point_stay() -> None:
     either = b.call("or", RISES, RISES)
-    assert decompose_conditions(segment_search(b.segment("S"), b.define("S", either))) is None
+    assert decompose_conditions(segment_search(b.segment("S"), b.define("S", either)), {}) is None
     both = b.call("and", b.call("gt", b.last("P", "x"), 1), b.call("lt", b.last("P", "x"), 3))
-    assert decompose_conditions(segment_search(b.point("P"), b.define("P", both, point=True))) is None
+    assert decompose_conditions(segment_search(b.point("P"), b.define("P", both, point=True)), {}) is None
 
 
 # Rule 5.
@@ -236,17 +233,17 @@ def test_a_disjunction_and_a_point_stay() -> None:
 
 def test_a_segment_variable_that_says_nothing_is_dropped() -> None:
     pattern = b.both(b.segment("S"), b.segment("W"))
-    assert pattern_after(drop_irrelevant(segment_search(pattern, b.define("S", RISES), b.define("W")))) == "S"
+    assert pattern_after(drop_irrelevant(segment_search(pattern, b.define("S", RISES), b.define("W")), {})) == "S"
 
 
 def test_a_point_variable_in_an_and_says_that_there_is_one_row() -> None:
     pattern = b.both(b.segment("S"), b.point("Z"))
-    assert drop_irrelevant(segment_search(pattern, b.define("S", RISES), b.define("Z", point=True))) is None
+    assert drop_irrelevant(segment_search(pattern, b.define("S", RISES), b.define("Z", point=True)), {}) is None
 
 
 def test_a_last_row_that_says_nothing_must_exist_all_the_same() -> None:
     search = plain("A+ Z", "A AS price > 0")
-    changed = drop_irrelevant(search)
+    changed = drop_irrelevant(search, {})
     assert changed is not None
     assert (str(changed.pattern), changed.rows_after) == ("A+", 1)
     rows = [{"n": n, "price": price} for n, price in enumerate([1, 1, 0, 1])]
@@ -260,7 +257,7 @@ def test_a_last_row_that_says_nothing_must_exist_all_the_same() -> None:
     [("A Z", "Z AS price > 0", ""), ("A Z", "A AS price > 0", "last(Z.n) AS c"), ("A | B Z", "A AS price > 0", "")],
 )
 def test_a_last_row_that_stays(pattern: str, define: str, measures: str) -> None:
-    assert drop_irrelevant(plain(pattern, define, measures=measures)) is None
+    assert drop_irrelevant(plain(pattern, define, measures=measures), {}) is None
 
 
 def test_factoring_asks_for_the_same_junction() -> None:
@@ -381,16 +378,7 @@ def series(draw: st.DrawFn) -> list[dict[str, Any]]:
     return rows
 
 
-STEPS: dict[str, Callable[[SegmentSearch], SegmentSearch | None]] = {
-    "factor": lambda search: replace(search, pattern=factored(search.pattern)),
-    "rule 2": unions_to_segments,
-    "rule 1 *": stars_to_segments,
-    "rule 1 +": partial(pluses_to_segments, units={}),
-    "rule 2 of one": repeated_to_segments,
-    "rule 3": partial(reassign_conditions, units={}),
-    "rule 4": decompose_conditions,
-    "rule 5": drop_irrelevant,
-}
+STEPS = {rule.name: rule for rule in RULES if isinstance(rule, SearchRule)}
 
 
 @given(plain_searches(), series(), st.randoms(use_true_random=False))
@@ -402,7 +390,7 @@ def test_every_step_keeps_the_rows(search: SegmentSearch, rows: list[dict[str, A
         names = list(STEPS)
         order.shuffle(names)
         for name in names:
-            changed = STEPS[name](search)
+            changed = STEPS[name].apply(search, {})
             if changed is not None and changed != search:
                 done.append(f"{name}: {search.pattern} -> {changed.pattern}")
                 search = changed

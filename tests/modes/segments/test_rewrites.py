@@ -501,6 +501,6 @@ def test_lifting_keeps_the_answer(case: tuple[Logical, list[dict[str, Any]]]) ->
     assume(tangled(tree) is not None)
     search = b.search(b.segment("A"), measured=sorted(tree.gives))
     changed, steps = rewrite_logical(tree)
-    assert any(step.rule == "lift a condition" for step in steps)
+    assert any(step.rule == "lift conditions" for step in steps)
     assert tangled(changed) is None
     assert find_segments(as_search(changed, search), rows) == find_segments(as_search(tree, search), rows)

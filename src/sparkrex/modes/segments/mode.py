@@ -73,7 +73,7 @@ class SegmentsMode:
         evaluator: Evaluator, settings: Settings,
     ) -> SearchExplained:
         """The logical plan of what the user wrote; workers make the physical one from what they sample."""
-        found = rewrite_search(written, types(written.columns_read()).empty_table())
+        found = rewrite_search(written, types(written.columns_read()).empty_table(), settings.without_rules)
         return SearchExplained(written, found.steps, found.logical)
 
 

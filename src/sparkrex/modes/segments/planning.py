@@ -20,14 +20,13 @@ from sparkrex.modes.segments.planner.planners import make_plan
 from sparkrex.modes.segments.planner.statistics import collect
 from sparkrex.modes.segments.planner.validate import check_order
 from sparkrex.modes.segments.planner.weights import shipped_weights
-from sparkrex.modes.segments.rewrite.driver import rewrite_logical
-from sparkrex.modes.segments.rewrite.plain import rewrite_plain
+from sparkrex.modes.segments.rewrite.driver import rewrite_logical, rewrite_plain
 from sparkrex.modes.segments.rewrite.text import logical_text
 from sparkrex.scalar.expression import Aggregate, ColumnAt, walk
 from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from numpy.typing import NDArray
 
@@ -76,7 +75,7 @@ def plan_search(
 ) -> Planned | Mapped:
     """Rewrite, sample and plan. `columns` are in order."""
     check_numbers(search, columns.table.schema)
-    rewritten = rewrite_search(search, columns.table)
+    rewritten = rewrite_search(search, columns.table, settings.without_rules)
     if rewritten.logical is None:
         check_conditions(rewritten.search, columns.table, evaluator)
         return Mapped(rewritten.search)
@@ -103,9 +102,9 @@ def plan_over(logical: Logical, rows: tuple[Series, SegmentConditions], settings
     return make_plan(logical, statistics, settings.planner or "optimizer")
 
 
-def rewrite_search(search: SegmentSearch, table: pa.Table) -> Rewritten:
+def rewrite_search(search: SegmentSearch, table: pa.Table, without_rules: Collection[str] = ()) -> Rewritten:
     """Apply the rules. Of the rows only types matter, and whether the first column of ORDER BY has NULLs."""
-    written, (search, steps) = search, rewrite_plain(search, _units(table.schema))
+    written, (search, steps) = search, rewrite_plain(search, _units(table.schema), without_rules)
     if search.is_plain:
         return Rewritten(written, (), None)
     check_parts(search.pattern, search.source)
@@ -113,7 +112,7 @@ def rewrite_search(search: SegmentSearch, table: pa.Table) -> Rewritten:
     if pruning is not None:
         values = table.column(pruning)
         pruning = pruning if has_exact_differences(values.type) and not values.null_count else None
-    logical, more = rewrite_logical(make_logical(search, pruning))
+    logical, more = rewrite_logical(make_logical(search, pruning), without_rules)
     check_order(logical, search.source, search.span)
     return Rewritten(search, (*steps, *more), logical)
 

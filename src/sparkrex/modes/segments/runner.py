@@ -106,7 +106,7 @@ class SegmentRunner:
         """The search as a logical plan, if the first column of ORDER BY has no NULLs."""
         search, table = self._with_arguments
         check_numbers(search, table.schema)
-        rewritten = rewrite_search(search, table)
+        rewritten = rewrite_search(search, table, self.settings.without_rules)
         if rewritten.logical is None:
             check_conditions(rewritten.search, table, self.evaluator)
         return rewritten
@@ -212,7 +212,7 @@ class SegmentRunner:
         if known is not None:
             rewritten = known.rewritten
         elif has_nulls:
-            rewritten = rewrite_search(self._with_arguments[0], ordered)
+            rewritten = rewrite_search(self._with_arguments[0], ordered, self.settings.without_rules)
         assert rewritten.logical is not None
         columns = Columns(ordered, frame.offsets)
         rows = read_rows(rewritten.logical, columns, first, self.evaluator, rewritten.search)

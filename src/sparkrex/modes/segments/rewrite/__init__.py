@@ -1,1 +1,1 @@
-"""Rules over segment searches and over logical plans, one module each; `driver` keeps every step for EXPLAIN."""
+"""Rules over segment searches and over logical plans: `rules` lists them, `driver` applies them and keeps the steps."""

@@ -16,11 +16,15 @@ from sparkrex.modes.segments.planner.references import renamed, with_parts
 if TYPE_CHECKING:
     from sparkrex.modes.segments.planner.logical import Logical
 
-NAME = "share common sub-patterns"
-
 
 def share_common_subpatterns(node: Logical) -> Logical | None:
-    """The tree with equal sub-trees shared, None if no two are equal that were not already one."""
+    """Make equal sub-trees one object, so that the plan evaluates them once. The text stays, but for names.
+
+        ((A | B) = C = (A | B))
+        -> ((A | B) = C = (A | B))
+        (A = B), B reads A
+        -> stays
+    """
     known: dict[Logical, Logical] = {}
     shared = _shared(node, known)
     return None if shared is node else shared

@@ -19,12 +19,17 @@ from sparkrex.modes.segments.rewrite.searches import conjuncts, defining, with_p
 if TYPE_CHECKING:
     from sparkrex.modes.segments.pattern import SegmentPattern
     from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.modes.segments.rewrite.sizes import Units
 
-NAME = "rule 4: a segment variable is taken apart"
 
+def decompose_conditions(search: SegmentSearch, _: Units) -> SegmentSearch | None:
+    """Replace one segment variable of several conjuncts by an And of variables with one each.
 
-def decompose_conditions(search: SegmentSearch) -> SegmentSearch | None:
-    """Take one segment variable apart, None if each has one conjunct at most."""
+        PATTERN (A S) DEFINE SEGMENT S AS last(price) > 2 AND window(1, 5)
+        -> PATTERN (A (S_1 & S_2)) DEFINE SEGMENT S_1 AS (price[S_1 final last] > 2), SEGMENT S_2 AS window(1..5 rows)
+        PATTERN (A S) DEFINE SEGMENT S AS window(1, 5)
+        -> stays
+    """
     for definition in search.definitions:
         clauses = conjuncts(definition.condition)
         n_clauses = len(clauses) + len(definition.windows)

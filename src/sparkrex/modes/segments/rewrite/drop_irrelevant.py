@@ -19,12 +19,19 @@ from sparkrex.modes.segments.rewrite.searches import chain, defining, is_always_
 if TYPE_CHECKING:
     from sparkrex.modes.segments.pattern import SegmentPattern
     from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.modes.segments.rewrite.sizes import Units
 
-NAME = "rule 5: an irrelevant variable is dropped"
 
+def drop_irrelevant(search: SegmentSearch, _: Units) -> SegmentSearch | None:
+    """Drop variables that are always true and never referred to: from an And, or one at the pattern's end.
 
-def drop_irrelevant(search: SegmentSearch) -> SegmentSearch | None:
-    """Drop one always-true variable, None if there is none that may go."""
+        PATTERN (A & W) DEFINE SEGMENT A AS last(price) > 2, SEGMENT W AS true
+        -> PATTERN (A) DEFINE SEGMENT A AS (price[A final last] > 2)
+        PATTERN (A B) DEFINE A AS price > 1
+        -> PATTERN (A) DEFINE A AS (price[A final last] > 1), then 1 row(s) more
+        PATTERN (A B) DEFINE B AS price > 1
+        -> stays
+    """
     irrelevant = {
         one.variable for one in search.definitions if is_always_true(one) and not is_referenced(search, one.variable)
     }

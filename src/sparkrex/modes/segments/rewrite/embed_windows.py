@@ -18,11 +18,17 @@ from sparkrex.modes.segments.planner.references import with_parts
 if TYPE_CHECKING:
     from sparkrex.modes.segments.planner.logical import Logical
 
-NAME = "embed windows"
-
 
 def embed_windows(node: Logical) -> Logical | None:
-    """The tree with more windows, None if they are all there."""
+    """Give every node the windows that follow from its parts, and all parts of an And those of the others.
+
+        (A[2..5 rows] & B)
+        -> (A[2..5 rows] & B[2..5 rows])[2..5 rows]
+        (A[2..5 rows] > B[1..3 rows])
+        -> (A[2..5 rows] > B[..3 rows])[3..8 rows]
+        ~A[2..5 rows]
+        -> stays
+    """
     columns = columns_of(node)
     embedded = _embedded(node, columns)
     return None if embedded is node else embedded

@@ -9,6 +9,7 @@ where X starts and what comes before is matched by A or by B. Which variables ar
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.segments import pattern as sp
@@ -16,8 +17,22 @@ from sparkrex.modes.segments.rewrite.searches import chain, links, with_pattern
 
 if TYPE_CHECKING:
     from sparkrex.modes.segments.pattern import SegmentPattern
+    from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.modes.segments.rewrite.sizes import Units
 
-NAME = "factor alternatives"
+
+def factor_alternatives(search: SegmentSearch, _: Units) -> SegmentSearch | None:
+    """Take common first and last items out of alternatives.
+
+        PATTERN (A B | C B)
+        -> PATTERN ((A | C) B)
+        PATTERN (A B | A C)
+        -> PATTERN (A (B | C))
+        PATTERN (A B | C D)
+        -> stays
+    """
+    pattern = factored(search.pattern)
+    return None if pattern is search.pattern else replace(search, pattern=pattern)
 
 
 def factored(pattern: SegmentPattern) -> SegmentPattern:

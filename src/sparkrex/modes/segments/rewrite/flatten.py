@@ -21,11 +21,19 @@ from sparkrex.modes.segments.planner.references import with_parts
 if TYPE_CHECKING:
     from sparkrex.modes.segments.planner.logical import Logical
 
-NAME = "flatten"
-
 
 def flatten(node: Logical) -> Logical | None:
-    """The flat tree, None if it is flat."""
+    """Make the parts of a node inside one of the same kind parts of the outer node.
+
+        (A & (B & C)[2..5 rows])[..4 rows]
+        -> (A & B & C)[2..4 rows]
+        (A = (B > C))
+        -> (A = B > C)
+        (A | (B | C)[2..5 rows])
+        -> (A | B[2..5 rows] | C[2..5 rows])
+        (A = (B > C)[..3 rows])
+        -> stays
+    """
     flat = _flat(node)
     return None if flat is node else flat
 

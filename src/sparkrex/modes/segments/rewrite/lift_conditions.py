@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
     from sparkrex.modes.segments.planner.logical import Logical
 
-NAME = "lift a condition"
-
 
 def lift_conditions(node: Logical) -> Logical | None:
-    """The tree with just as many conditions lifted as an order of evaluation asks for, None if there is one already."""
+    """Test a condition of the whole where no order of evaluation serves it in its leaf; no more than needed.
+
+        ((A & D) = (B & C)), A reads B, C reads D
+        -> (((A & D) = (B & C)) & ((x[A final last] > x[B final last])))
+        (A = B), B reads A
+        -> stays
+    """
     lifted = _lifted(node)
     return None if lifted is node else lifted
 

@@ -45,11 +45,15 @@ if TYPE_CHECKING:
     from sparkrex.modes.segments.pattern import SegmentPattern
     from sparkrex.modes.segments.plan import SegmentSearch
 
-NAME = "rule 1: repeated points become a segment"
 
+def convert_stars(search: SegmentSearch, _: Units) -> SegmentSearch | None:
+    """Turn one variable under a star, always true and never referred to, into a segment variable.
 
-def stars_to_segments(search: SegmentSearch) -> SegmentSearch | None:
-    """Convert one always-true variable under a star, None if there is none that may be."""
+        PATTERN (A* B) DEFINE B AS price > 1
+        -> PATTERN (AA B) DEFINE B AS (price[B final last] > 1), SEGMENT AA AS true
+        PATTERN (A* B) DEFINE B AS price > last(A.price)
+        -> stays
+    """
     for definition in search.definitions:
         if definition.is_segment or not is_always_true(definition) or is_referenced(search, definition.variable):
             continue
@@ -105,8 +109,14 @@ def _with_and_without(
     return chain(with_segment, new), chain(rest, joint)
 
 
-def pluses_to_segments(search: SegmentSearch, units: Units) -> SegmentSearch | None:
-    """Convert one variable under a plus, None if there is none that may be."""
+def convert_pluses(search: SegmentSearch, units: Units) -> SegmentSearch | None:
+    """Turn one variable under a plus into a segment variable; a bound on the order column becomes its window.
+
+        PATTERN (D+) DEFINE D AS n - first(D.n) <= 5
+        -> PATTERN (DD) DEFINE SEGMENT DD AS window(n ..5)
+        PATTERN (D+) DEFINE D AS n - first(D.n) < 5
+        -> stays
+    """
     for definition in search.definitions:
         windows = _windows(search, definition, units)
         places = list(_places(search, search.pattern, definition.variable, (True, True)))

@@ -34,11 +34,17 @@ if TYPE_CHECKING:
     from sparkrex.modes.segments.pattern import Window
     from sparkrex.modes.segments.planner.logical import Logical
 
-NAME = "push down windows"
-
 
 def push_down_windows(node: Logical) -> Logical | None:
-    """The tree with narrower windows, None if nothing gets narrower."""
+    """Narrow the windows of parts to what the whole leaves them.
+
+        (A = B)[..5 rows]
+        -> (A[..5 rows] = B[..5 rows])[..5 rows]
+        (A[2..3 rows] > B)[6..8 rows]
+        -> (A[2..3 rows] > B[3..6 rows])[6..8 rows]
+        (A = B)
+        -> stays
+    """
     columns = columns_of(node)
     pushed = _pushed(node, columns)
     return None if pushed is node else pushed

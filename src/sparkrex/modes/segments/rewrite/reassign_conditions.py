@@ -27,11 +27,17 @@ if TYPE_CHECKING:
     from sparkrex.modes.segments.plan import SegmentDefinition, SegmentSearch
     from sparkrex.scalar.expression import Expression
 
-NAME = "rule 3: a condition goes to the segment it speaks of"
-
 
 def reassign_conditions(search: SegmentSearch, units: Units) -> SegmentSearch | None:
-    """Move all conjuncts of one variable that may be moved, None if there are none."""
+    """Move the conjuncts of one variable that read another segment variable alone to that one.
+
+        PATTERN (A S Z) DEFINE SEGMENT S AS true, Z AS last(S.price) > 2 AND price > 1
+        -> PATTERN (A S Z) DEFINE SEGMENT S AS (price[S final last] > 2), Z AS (price[Z final last] > 1)
+        PATTERN (A S Z) DEFINE SEGMENT S AS true, Z AS last(S.n) - first(S.n) <= 5
+        -> PATTERN (A S Z) DEFINE SEGMENT S AS window(n ..5)
+        PATTERN (A S Z+) DEFINE SEGMENT S AS true, Z AS count(S.price) > 2
+        -> stays
+    """
     segments = {one.variable for one in search.definitions if one.is_segment}
     for definition in search.definitions:
         moved: dict[str, list[Expression]] = {}

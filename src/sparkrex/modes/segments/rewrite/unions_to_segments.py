@@ -35,21 +35,32 @@ from sparkrex.scalar.expression import Aggregate
 if TYPE_CHECKING:
     from sparkrex.modes.segments.pattern import SegmentPattern
     from sparkrex.modes.segments.plan import SegmentSearch
-
-NAME = "rule 2: a union of variables becomes a segment"
+    from sparkrex.modes.segments.rewrite.sizes import Units
 
 
 class _IsNoStretchError(Exception):
     """The rows are not one stretch in every match."""
 
 
-def unions_to_segments(search: SegmentSearch) -> SegmentSearch | None:
-    """Convert the largest union of several variables that is one stretch, None if there is none."""
+def convert_unions(search: SegmentSearch, _: Units) -> SegmentSearch | None:
+    """Give a segment variable to the largest union of several variables whose rows are one stretch.
+
+        PATTERN (A B+ Z) SUBSET U = (A, B) DEFINE Z AS count(U.price) > 2
+        -> PATTERN (((A B+) & UU) > Z) DEFINE Z AS (final count(price[running last] over UU) > 2), SEGMENT UU AS true
+        PATTERN (A C B Z) SUBSET U = (A, B) DEFINE Z AS count(U.price) > 2
+        -> stays
+    """
     return _converted(search, [names for names in _mentioned(search) if len(names) > 1])
 
 
-def repeated_to_segments(search: SegmentSearch) -> SegmentSearch | None:
-    """Convert a repeated variable that somebody refers to, None if there is none."""
+def convert_repeated(search: SegmentSearch, _: Units) -> SegmentSearch | None:
+    """Give a segment variable to a repeated variable that somebody refers to.
+
+        PATTERN (A B+ C) DEFINE C AS count(B.price) > 2
+        -> PATTERN (A > (B+ & BB) > C) DEFINE C AS (final count(price[running last] over BB) > 2), SEGMENT BB AS true
+        PATTERN (A B+ C) DEFINE B AS count(B.price) > 2
+        -> stays
+    """
     return _converted(search, [names for names in _mentioned(search) if len(names) == 1])
 
 

@@ -29,11 +29,19 @@ if TYPE_CHECKING:
     from sparkrex.modes.segments.pattern import Window
     from sparkrex.modes.segments.planner.logical import Logical
 
-NAME = "simplify wildcards"
-
 
 def simplify_wildcards(node: Logical) -> Logical | None:
-    """The simpler tree, None if there is none."""
+    """Drop wildcards that ask for nothing but a window, and join those side by side.
+
+        (A & *[2..3 rows])
+        -> A[2..3 rows]
+        (A = *[..3 rows] > *[..4 rows])
+        -> (A = *[2..7 rows])
+        *[3..4 rows]{2,2}=
+        -> *[5..7 rows]
+        (A = *[t ..3] > *[t ..4])
+        -> stays
+    """
     simple = _simple(node)
     return None if simple is node else simple
 
