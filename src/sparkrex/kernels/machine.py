@@ -205,10 +205,13 @@ def holds(begin, end, machine, columns, record_ints, record_floats, version, lab
                     return DIVISION_BY_ZERO
                 if y == -1 and x == SMALLEST:
                     return OVERFLOW
-                quotient = abs(x) // abs(y) if x != SMALLEST else -(x // abs(y))
-                if (x < 0) != (y < 0):
-                    quotient = -quotient
-                value = quotient if op == DIV_I else x - quotient * y
+                # Rounded towards zero; the absolute value of the smallest integer has no place in 64 bits.
+                quotient = x // y
+                rest = x % y
+                if rest != 0 and (x < 0) != (y < 0):
+                    quotient += 1
+                    rest -= y
+                value = quotient if op == DIV_I else rest
             else:
                 if x == SMALLEST:
                     return OVERFLOW
