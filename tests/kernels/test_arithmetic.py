@@ -1,8 +1,9 @@
-"""Checked arithmetic, compiled, against Python's unbounded integers."""
+"""Checked arithmetic, compiled, against Python's unbounded integers; comparisons of doubles as SQL has them."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.kernels.forms import in_both_forms, in_form
 
 import sparkrex as rex
-from sparkrex.kernels.arithmetic import add_checked, multiply_checked, subtract_checked
+from sparkrex.kernels.arithmetic import add_checked, equal, less, multiply_checked, subtract_checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,3 +49,14 @@ def test_a_product_over_the_match_is_an_error_rather_than_wrong(column: pa.Array
     with pytest.raises(rex.ExecutionError) as caught:
         rex.sql("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A B+) DEFINE B AS B.m * A.m > 1)", t=table)
     assert caught.value.code == "REX405"
+
+
+@in_both_forms
+def test_doubles_are_compared_as_in_sql(form: str) -> None:
+    # In ascending order; 0 and -0 are equal.
+    values = [-math.inf, -1e308, -1.0, 0.0, 5e-324, 1.0, 1e308, math.inf, math.nan]
+    for (i, a), (j, b) in itertools.product(enumerate(values), repeat=2):
+        assert bool(in_form(less, form)(a, b)) == (i < j), (a, b)
+        assert bool(in_form(equal, form)(a, b)) == (i == j), (a, b)
+    assert in_form(equal, form)(0.0, -0.0)
+    assert not in_form(less, form)(-0.0, 0.0)
