@@ -1,4 +1,8 @@
-"""Kernels in both forms: as the Python function that they are, and compiled."""
+"""Kernels in both forms: as the Python function that they are, and compiled.
+
+Compiling takes seconds for each, and queries run the compiled ones in `make test` anyway: here that is for
+`make test-all`, which also compiles them with checks of bounds.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ if TYPE_CHECKING:
 
     from sparkrex.kernels.lazy import Kernel
 
-in_both_forms = pytest.mark.parametrize("form", ["interpreted", "compiled"])
+in_both_forms = pytest.mark.parametrize("form", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)])
 
 
 def in_form(kernel: Kernel, form: str) -> Callable[..., Any]:

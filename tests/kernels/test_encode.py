@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 
 from sparkrex.kernels.encode import encode_strings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def encoded(strings: list[bytes | None], begin: int, end: int, kind: type) -> tuple[list[int], list[int]]:
     """Codes from `begin` to `end`, and the first string of each."""
     parts = [string or b"" for string in strings]
     data = b"".join(parts) + bytes(8)
-    offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(kind)
+    offsets: NDArray[Any] = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(kind)
     n_bytes = max(8, int(offsets[-1]))
     windows = np.ndarray((n_bytes - 7,), np.uint64, data, strides=(1,))
     has_nulls = None in strings

@@ -188,7 +188,7 @@ def test_an_integer_becomes_a_double() -> None:
 
 
 def test_jumps() -> None:
-    taken = {
+    taken: dict[int, Callable[[int | None], bool]] = {
         m.JUMP: lambda x: True, m.JUMP_IF_FALSE: lambda x: x == 0, m.JUMP_IF_TRUE: lambda x: x == 1,
         m.JUMP_UNLESS_TRUE: lambda x: x != 1, m.JUMP_UNLESS_NULL: lambda x: x is not None,
     }

@@ -21,10 +21,12 @@ from sparkrex.kernels.order import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 LOW, HIGH = -(2**63), 2**63 - 1
-WORDS = {
+WORDS: dict[str, Callable[[np.random.Generator, int], NDArray[np.int64]]] = {
     "small": lambda generator, n: generator.integers(-3, 4, n),
     "seconds in microseconds": lambda generator, n: generator.integers(0, 90, n) * 1_000_000,
     "spread": lambda generator, n: generator.integers(0, 1 << 40, n),
@@ -39,7 +41,7 @@ SIZES = [0, 1, 2, 47, 49, 300, 1_500]
 
 
 def words_of(kind: str, n: int) -> NDArray[np.int64]:
-    return WORDS[kind](np.random.default_rng(n), n).astype(np.int64)  # type: ignore[no-untyped-call]
+    return WORDS[kind](np.random.default_rng(n), n).astype(np.int64)
 
 
 @pytest.mark.parametrize("n", [1, 2, 300, 9_000])

@@ -1,0 +1,1 @@
+"""Kernels of event queries against plain Python."""

@@ -1,0 +1,1 @@
+"""Kernels of segment searches against plain Python."""
