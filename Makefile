@@ -14,7 +14,7 @@ PYTEST := $(RUN) -m pytest -n 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-core test-all test-versions lint docs bench bench-peers bench-spark clean
+.PHONY: help setup demo test test-core test-all test-bounds test-versions lint docs bench bench-peers bench-spark clean
 
 help:  ## Print this list
 	@echo "SparkRex: row pattern recognition. Commands:"
@@ -42,9 +42,17 @@ test: $(STAMP)  ## Run every test but the slow ones
 test-core: $(STAMP)  ## Run the tests that need no JVM and no long random search, under a minute
 	$(PYTEST) -m "not slow and not spark" --ignore=tests/modes/rows/property --ignore=tests/spark
 
-test-all: $(STAMP)  ## Run every test, the slow ones too, and a part of them on older versions of Spark
+test-all: $(STAMP)  ## Run every test, the slow ones too, kernels with checks of bounds, and a part on older versions of Spark
 	$(SPARK) $(PYTEST)
+	$(MAKE) test-bounds
 	$(MAKE) test-versions
+
+# Compiled code reads behind the end of an array in silence; with checks it raises IndexError. Compiled aside, in a
+# cache of its own, because that takes minutes.
+test-bounds: $(STAMP)  ## Run the tests of kernels, and of engines against oracles, on kernels that check every index
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(abspath .bounds-cache)" $(PYTEST) $(BOUNDS)
+
+BOUNDS := tests/kernels $(wildcard tests/modes/*/kernels) $(shell find tests/modes -name test_engine_equals_oracle.py)
 
 test-versions: $(STAMP)  ## Run the Spark tests of `make test` on older versions, in .spark-versions; one only: VERSIONS=4.0
 	$(SPARK) $(RUN) tools/spark_versions.py $(VERSIONS)
@@ -67,5 +75,5 @@ bench-spark: $(STAMP)  ## Measure Spark jobs against Spark's own sort and agains
 	$(SPARK) $(RUN) -m benchmarks.spark
 
 clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) .peers .spark-versions build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers .spark-versions .bounds-cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -14,7 +14,7 @@ TO_DO = {
     "modes/events/kernels/backtrack", "modes/events/kernels/lookup", "modes/events/kernels/matches",
     "modes/events/kernels/merge", "modes/events/kernels/nfab",
 }
-"""Their arguments are being put together; meanwhile engines are tested against oracles. Write the test, drop the line."""
+"""Their arguments are being put together. Whoever writes the test drops the line."""
 
 
 def kernel_modules() -> set[str]:

@@ -35,7 +35,8 @@ print(json.dumps({
 
 
 def start(path: Path, **environment: str) -> subprocess.Popen[str]:
-    inherited = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    own = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "NUMBA_BOUNDSCHECK")
+    inherited = {name: value for name, value in os.environ.items() if name not in own}
     return subprocess.Popen(
         [sys.executable, "-P", "-c", CALL], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**inherited, "PYTHONPATH": str(path), **environment},
@@ -100,6 +101,14 @@ def test_other_sources_have_another_folder(tmp_path: Path, zipped: Path) -> None
     after = call(zipped, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert after["folder"] != before["folder"]
     assert after["compiled"] == 1
+
+
+def test_code_that_checks_bounds_has_another_folder(tmp_path: Path) -> None:
+    plain = call(PACKAGE.parent, XDG_CACHE_HOME=str(tmp_path))
+    checked = call(PACKAGE.parent, XDG_CACHE_HOME=str(tmp_path), NUMBA_BOUNDSCHECK="1")
+    assert checked["folder"] == plain["folder"] + "-checked"
+    assert checked["compiled"] == 1
+    assert call(PACKAGE.parent, XDG_CACHE_HOME=str(tmp_path), NUMBA_BOUNDSCHECK="0")["compiled"] == 0
 
 
 def test_processes_that_compile_the_same_at_once_do_no_harm(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 The cache is in `NUMBA_CACHE_DIR`, else in the user's cache folder, else, if that cannot be written, in a temporary one.
 Numba's own places fail for a package inside a zip, and change with the folder that Spark unpacks a package to. Code of
 different sources never meets: its folder is named by a digest of all kernels, because a kernel contains others that it
-calls. Numba writes every file aside and renames it, so processes that compile the same at once do no harm.
+calls. Nor does code with and without checks of bounds (`NUMBA_BOUNDSCHECK`), which Numba's own key does not tell apart.
+Numba writes every file aside and renames it, so processes that compile the same at once do no harm.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class KernelCacheLocator(_CacheLocator):
         return cls(py_func) if _is_kernel(py_func) else None
 
     def get_cache_path(self) -> str:
-        return str(cache_folder(getattr(config, "CACHE_DIR", "")))
+        return str(cache_folder(getattr(config, "CACHE_DIR", ""), bool(getattr(config, "BOUNDSCHECK", None))))
 
     def get_source_stamp(self) -> str:
         return source_digest()
@@ -50,9 +51,9 @@ class KernelCacheLocator(_CacheLocator):
 
 
 @cache
-def cache_folder(chosen: str) -> Path:
+def cache_folder(chosen: str, checks_bounds: bool = False) -> Path:
     """The folder of our kernels' compiled code inside the chosen one, or inside that of the user."""
-    name = f"kernels-{source_digest()[:16]}"
+    name = f"kernels-{source_digest()[:16]}{'-checked' if checks_bounds else ''}"
     base = Path(chosen) if chosen else _user_folder()
     for folder in (base / name, _temporary_folder(name)):
         if _is_writable(folder):

@@ -20,7 +20,8 @@ FINITE = tuple(kind for kind in KINDS if kind != "extremes")
 def squares(x: list[Any], y: list[Any]) -> Fraction:
     """The sum of products of distances from the means."""
     a, b = ([Fraction(value) for value in values] for values in (x, y))
-    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0)) - sum(a, Fraction(0)) * sum(b, Fraction(0)) / len(a)
+    products = sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
+    return products - sum(a, Fraction(0)) * sum(b, Fraction(0)) / len(a)
 
 
 def indexed(column: Column) -> tuple[Any, ...]:
