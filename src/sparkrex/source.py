@@ -60,7 +60,7 @@ class Source:
     def place_in(self, sent: str, line: int, column: int) -> Span | None:
         """The word of this text that stands at a line and column, both from 1, of a text made from it.
 
-        What stands in front of its first relation, or behind the last, is the same in both.
+        What comes before its first relation, or after the last, is the same in both.
         """
         lines = sent.split("\n")
         if not 1 <= line <= len(lines):

@@ -1,4 +1,4 @@
-"""How long the stages of a query take: laps, kept only for who asks."""
+"""How long the stages of a query take: laps, recorded only under EXPLAIN ANALYZE."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from time import perf_counter
 
 
 class Stopwatch:
-    """Names every stage when it is over; what it came to may be noted beside it."""
+    """Names every stage when it is over, with a note of its result."""
 
     def __init__(self) -> None:
         self.laps: list[tuple[str, float, str]] = []

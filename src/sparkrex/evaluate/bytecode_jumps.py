@@ -1,6 +1,6 @@
 """What jumps in bytecode: AND and OR, CASE, COALESCE, NULLIF, GREATEST and LEAST.
 
-Operands behind a jump are compiled as guarded: they may not be reached.
+Operands after a jump are compiled as guarded: they may not be reached.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def case(compiler: Compiler, node: Call, is_guarded: bool) -> Operand:
 
 
 def coalesce(compiler: Compiler, node: Call, is_guarded: bool) -> Operand:
-    """The first operand that is not NULL; those behind it are not evaluated."""
+    """The first operand that is not NULL; those after it are not evaluated."""
     out = compiler.out
     kind = _common_kind(compiler, list(node.operands))
     result = out.register(kind)

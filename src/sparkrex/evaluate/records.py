@@ -56,13 +56,13 @@ class Records:
     reads: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     def last_row(self, variables: frozenset[str], offset: int) -> int:
-        """The slot of the last row of a set; for earlier ones the version before it stands behind it."""
+        """The slot of the last row of a set; for earlier ones, the version before it is in the next slot."""
         return self._slot(Update(variables, p.LAST_ROWS), [-1, 0]) if offset else self._slot(
             Update(variables, p.LAST_ROW), [-1]
         )
 
     def first_row(self, variables: frozenset[str], offset: int) -> int:
-        """The slot of the first row of a set, or of the one `offset` rows behind it."""
+        """The slot of the first row of a set, or of the one `offset` rows after it."""
         if offset == 0:
             return self._slot(Update(variables, p.FIRST_ROW), [-1])
         return self._slot(Update(variables, p.NTH_ROW, column=offset + 1), [-1, 0])

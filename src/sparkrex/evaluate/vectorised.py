@@ -1,7 +1,7 @@
 """Compile row conditions to operators over blocks of rows.
 
 A condition becomes a tree of `Node`s: each has the kind of its values and computes them for a block. Equal expressions
-are one node, whichever conditions they stand in, and computed once a block. A maximal part that reads one row only and
+are one node, whichever conditions they are in, and computed once per block. A maximal part that reads one row only and
 is outside this language becomes a projection, computed by the host in input order; what is still outside raises
 `CannotVectoriseError`, and the host evaluates the whole condition. Types are followed strictly: where the host would
 convert in a way of its own (strings to numbers, times with zones to times without), this refuses.
@@ -109,7 +109,7 @@ class Compiler:
     # -- nodes ---------------------------------------------------------------------------------------------------------
 
     def node(self, kind: Kind, compute: Callable[[Block], Value]) -> Node:
-        """A node that computes once a block."""
+        """A node that computes once per block."""
         slot = self.n_slots
         self.n_slots += 1
 

@@ -80,7 +80,7 @@ class VectorisedBatch:
         return nodes
 
     def _project(self, expressions: list[Expression]) -> None:
-        """Let the host compute expressions of single rows, in input order, and for a row of NULLs behind them."""
+        """Let the host compute expressions of single rows, in input order, and for a row of NULLs after them."""
         if not expressions:
             return
         table = self.columns.table

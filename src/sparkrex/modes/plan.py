@@ -96,7 +96,7 @@ class Plan:
     `input_columns` are the input's column names in order. Expressions of PARTITION BY and ORDER BY, and aggregate
     arguments, refer to the row itself: `ColumnAt` with the default target. `measures` None means that rows themselves
     are returned. `dialect` is the query's: it decides where dialects differ in what a function returns. `output_names`
-    are those of a column list behind the relation. `equal_by` is for Spark's workers: columns by which rows were
+    are those of a column list after the relation. `equal_by` is for Spark's workers: columns by which rows were
     brought together beside the keys.
     """
 

@@ -39,7 +39,7 @@ class Explained(Protocol):
 
 
 class Language(Protocol[C]):
-    """A language whose text stands in parentheses behind its keyword: `input KEYWORD (...)`."""
+    """A language whose text is in parentheses after its keyword: `input KEYWORD (...)`."""
 
     def parse(self, tokens: Sequence[Token], span: Span, source: Source, dialect: Dialect, rules: NameRules) -> C:
         """The clause between the parentheses."""

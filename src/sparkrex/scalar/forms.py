@@ -23,7 +23,7 @@ def call_form(name: str, n_operands: int) -> str:
 
 
 def verbatim(text: str) -> str:
-    """Text that is no template, inside one."""
+    """Text that is not a template, inside one."""
     return text.replace("{", "{{").replace("}", "}}")
 
 

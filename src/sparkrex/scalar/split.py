@@ -6,7 +6,7 @@ it every maximal part that reads one target row is a *projection*, computed by t
 target.
 
 Guards. A part that can fail (a division, a cast, a call) is evaluated only where its guard lets it be reached: a
-conjunct behind a context conjunct, a branch of CASE, a later argument of AND, OR or COALESCE stays where it is.
+conjunct after a context conjunct, a branch of CASE, a later argument of AND, OR or COALESCE stays where it is.
 """
 
 from __future__ import annotations

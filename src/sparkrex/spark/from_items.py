@@ -1,4 +1,4 @@
-"""FROM items without a table behind them, as Spark writes them: series of numbers or times, UNNEST, VALUES.
+"""FROM items that are not tables, as Spark writes them: series of numbers or times, UNNEST, VALUES.
 
 sqlglot reads all of them, but its Spark text has other columns (`col`, `col1`), loses the alias of a series, counts
 down where the dialect gives no row (`range(0)`), and numbers WITH ORDINALITY from 0. So the tree is changed before it

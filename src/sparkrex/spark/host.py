@@ -203,7 +203,7 @@ _NAMES = ("relationName", "objectName", "routineName", "functionName")
 
 
 def _with_tables(text: str, tables: list[str]) -> str:
-    """The query with common table expressions in front of its own, behind what is to be done with its rows."""
+    """The query with common table expressions in front of its own, after what is to be done with its rows."""
     spark = sqlglot.Dialect.get_or_raise("spark")
     tokens = tokenize(Source(text), spark)
     if start := query_start(tokens):

@@ -1,6 +1,6 @@
 """Cut a plan between Spark and its workers.
 
-Spark evaluates what speaks of one row: keys, and every row-local part of a condition or aggregate, as columns of the
+Spark evaluates what reads one row: keys, and every row-local part of a condition or aggregate, as columns of the
 input, and the scalar expressions of MEASURES over what the worker read from the matches. The worker combines rows.
 
 The result for the worker is a plan over the projected columns, like any other.

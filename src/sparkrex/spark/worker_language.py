@@ -70,7 +70,7 @@ def is_aggregate_of_spark(function: str) -> bool:
 def refuse_worker_calls(plan: Plan) -> None:
     """Refuse what the workers would evaluate otherwise than Spark does, or not at all.
 
-    What speaks of one row gets here only behind a condition on another row, and only if it can fail. In dialect duckdb
+    What reads one row gets here only after a condition on another row, and only if it can fail. In dialect duckdb
     nothing is refused: there DuckDB's value is the right one.
     """
     if plan.dialect == "duckdb":
@@ -89,7 +89,7 @@ def refuse_worker_calls(plan: Plan) -> None:
         elif len(targets) == 1:
             message = f"{name} can fail, and the condition in front of it reads another row: Spark cannot evaluate it"
             inside = f"FROM (SELECT *, ... AS x FROM t) {plan.keyword} (...)"
-            hint = f"it speaks of one row: project it in the input, {inside}"
+            hint = f"it reads one row: project it in the input, {inside}"
         else:
             message = f"{name} over several rows of the match is not supported on Spark yet"
             hint = "the same query runs in memory, over an Arrow table"

@@ -103,7 +103,7 @@ def _query_start(tokens: Sequence[Token], start: int) -> int | None:
         following = word(tokens[index + 1])
         if depth == 0 and kind is TokenType.L_PAREN and following in _QUERY_WORDS - {"TABLE"}:
             return index
-        # `CREATE TABLE t WITH (...)` and `WITH SCHEMA ...` are properties; TABLE is a query behind AS only.
+        # `CREATE TABLE t WITH (...)` and `WITH SCHEMA ...` are properties; TABLE is a query after AS only.
         is_query = word(tokens[index]) in _QUERY_WORDS - {"(", "TABLE"}
         is_property = word(tokens[index]) == "WITH" and following in ("(", "SCHEMA", "NO")
         if depth == 0 and is_query and not is_property:

@@ -34,7 +34,7 @@ class Relation:
     """One relation of a pattern language: `input KEYWORD (...)`.
 
     `input_sql` is a FROM item in the query's dialect; `input_table` is set if it is simply that table. `clause` is the
-    span between the parentheses. `prefix` is the WITH clause visible here, with a blank behind it, or empty.
+    span between the parentheses. `prefix` is the WITH clause visible here, with a blank after it, or empty.
     `outer_names` are the words of the queries around this one, in lower case: what a correlated reference could name.
     """
 

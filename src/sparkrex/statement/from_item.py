@@ -1,4 +1,4 @@
-"""The FROM item around one MATCH_RECOGNIZE: the input in front of it and the alias behind it.
+"""The FROM item around one MATCH_RECOGNIZE: the input before it and the alias after it.
 
 Takes the statement's tokens; returns token indices and names. The input is read backwards from the keyword: a table, a
 function call, a subquery in parentheses or a relation cut out before, each with an alias or without.
@@ -45,7 +45,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """What stands behind MATCH_RECOGNIZE (...).
+    """What comes after MATCH_RECOGNIZE (...).
 
     `last` is the relation's last token, `tokens` the first and last token of AS and the name, without the column list:
     that one is applied by us and does not go back into the text.
@@ -94,7 +94,7 @@ def _where_it_stands(tokens: Sequence[Token], keyword: int) -> str:
 
 
 def find_alias(tokens: Sequence[Token], close: int, source: Source) -> Alias:
-    """The alias and column list behind the parenthesis that closes a MATCH_RECOGNIZE."""
+    """The alias and column list after the parenthesis that closes a MATCH_RECOGNIZE."""
     index = close + 1
     if index < len(tokens) and word(tokens[index]) == "AS":
         index += 1
@@ -161,7 +161,7 @@ def _is_name(token: Token, source: Source) -> bool:
 
 
 def _is_alias(tokens: Sequence[Token], index: int, source: Source) -> bool:
-    """Whether the name at `index` stands behind the item it renames."""
+    """Whether the name at `index` comes after the item it renames."""
     if index == 0 or word(tokens[index]) in _BEFORE_A_RELATION:
         return False
     before = tokens[index - 1]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sparkrex.source import Source
 
-# Words behind which a parenthesis of an earlier clause cannot still be open.
+# Words after which a parenthesis of an earlier clause cannot still be open.
 _HEADS = ("MEASURES", "PATTERN", "SUBSET", "DEFINE", "AFTER MATCH", "ONE ROW PER", "ALL ROWS PER")
 
 
@@ -86,7 +86,7 @@ def unclosed(tokens: Sequence[Token], source: Source) -> ParseError | None:
 
 
 def refuse_early_end(tokens: Sequence[Token], close: int, source: Source) -> None:
-    """Refuse a clause behind the parenthesis that closes MATCH_RECOGNIZE."""
+    """Refuse a clause after the parenthesis that closes MATCH_RECOGNIZE."""
     if close + 1 < len(tokens) and (what := _begins(tokens, close + 1)) is not None:
         raise ParseError(
             "REX101", f"this parenthesis closes MATCH_RECOGNIZE too early: {what} follows", source,
@@ -99,7 +99,7 @@ def _opens(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _has_pattern(tokens: Sequence[Token], first: int) -> bool:
-    """Whether PATTERN begins a clause behind this token, in the same parentheses."""
+    """Whether PATTERN begins a clause after this token, in the same parentheses."""
     depth = 0
     for index in range(first, len(tokens) - 1):
         kind = tokens[index].token_type
@@ -115,7 +115,7 @@ def _has_pattern(tokens: Sequence[Token], first: int) -> bool:
 
 
 def _begins(tokens: Sequence[Token], index: int) -> str | None:
-    """The clause, or the definition behind a comma, that begins here."""
+    """The clause, or the definition after a comma, that begins here."""
     words = [word(token) for token in tokens[index : index + 4]] + [""] * 4
     before = word(tokens[index - 1]) if index else ""
     if before == "," and _is_name(tokens[index]) and words[1] == "AS" and _is_name_or_more(words[2:4]):
@@ -139,5 +139,5 @@ def _is_name(token: Token) -> bool:
 
 
 def _is_name_or_more(words: Sequence[str]) -> bool:
-    """Whether what stands behind AS goes on: a condition, not the name or type that ends an item."""
+    """Whether what comes after AS continues: a condition, not the name or type that ends an item."""
     return words[0] not in ("", ",", ")") and words[1] not in ("", ",", ")")

@@ -1,7 +1,7 @@
 """The SQL of Flink for sqlglot, which has no dialect of that name.
 
 Nearest is Trino's: standard literals, typed division, arrays from 1. Flink quotes names in backquotes, strings in
-single quotes alone, its names have a case, and NULL is the smallest value. Only reading is asked of it.
+single quotes alone, its names are case-sensitive, and NULL is the smallest value. It is only read, never written.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ _AFTER = "it comes after the parenthesis: FROM t MATCH_RECOGNIZE (...)"
 _ELSEWHERE = {
     "WHERE": "to filter the input: FROM (SELECT * FROM t WHERE ...) MATCH_RECOGNIZE (...); to filter the matches: "
     "MATCH_RECOGNIZE (...) WHERE ...",
-    "GROUP BY": "PARTITION BY says which rows belong together; matches are grouped behind the parenthesis: "
+    "GROUP BY": "PARTITION BY says which rows belong together; matches are grouped after the parenthesis: "
     "FROM t MATCH_RECOGNIZE (...) GROUP BY ...",
-    "HAVING": "matches are filtered behind the parenthesis: FROM t MATCH_RECOGNIZE (...) WHERE ...",
+    "HAVING": "matches are filtered after the parenthesis: FROM t MATCH_RECOGNIZE (...) WHERE ...",
     "LIMIT": f"{_AFTER} LIMIT ...",
     "OFFSET": f"{_AFTER} OFFSET ...",
     "FETCH": f"{_AFTER} FETCH ...",
@@ -80,7 +80,7 @@ def missing_comma_in_subset(tokens: Sequence[Token], source: Source) -> ParseErr
 
 
 def misplaced_pattern(tokens: Sequence[Token], source: Source) -> ParseError | None:
-    """The error of PATTERN without parentheses, or behind a comma, in a clause where none was found."""
+    """The error of PATTERN without parentheses, or after a comma, in a clause where none was found."""
     outer = list(_outer(tokens))
     for place, (index, token) in enumerate(outer):
         if word(token) != "PATTERN":
@@ -102,7 +102,7 @@ def misplaced_pattern(tokens: Sequence[Token], source: Source) -> ParseError | N
 
 
 def empty_item(head: str, tokens: Sequence[Token], source: Source) -> ParseError:
-    """The error of a comma with nothing before or behind it."""
+    """The error of a comma with nothing before or after it."""
     commas = [(place, token) for place, token in _outer(tokens) if token.token_type is TokenType.COMMA]
     for place, comma in commas:
         is_last = place == len(tokens) - 1

@@ -82,7 +82,7 @@ class PatternReader:
         return value
 
     def is_before(self, symbol: str) -> bool:
-        """Whether the lexeme behind this one is a symbol."""
+        """Whether the lexeme after this one is a symbol."""
         return self.source.text[self.position : self.end].lstrip().startswith(symbol)
 
     def since(self, start: Span) -> Span:

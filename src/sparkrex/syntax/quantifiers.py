@@ -16,7 +16,7 @@ _FORMS = "{n}, {n,}, {,m} or {n,m}"
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a grammar speaks of quantifiers in its errors: what they stand at, and of a brace that is not closed."""
+    """How a grammar words errors about quantifiers: what they apply to, and a brace that is not closed."""
 
     quantified: str
     unclosed: str

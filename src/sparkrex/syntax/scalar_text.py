@@ -45,7 +45,7 @@ def parse_expression(
         raise ParseError("REX104", "an expression is missing here", source, after)
     span = Span(tokens[0].start, tokens[-1].end + 1)
     _check_parentheses(tokens, source)
-    # `SELECT 0, expression`: directly behind SELECT some words (TOP, DISTINCT, ALL) are not names.
+    # `SELECT 0, expression`: directly after SELECT some words (TOP, DISTINCT, ALL) are not names.
     head = [
         Token(TokenType.SELECT, "SELECT", 1, 1, 0, 0), Token(TokenType.NUMBER, "0", 1, 1, 0, 0),
         Token(TokenType.COMMA, ",", 1, 1, 0, 0),
@@ -79,7 +79,7 @@ def _check_parentheses(tokens: Sequence[Token], source: Source) -> None:
 
 
 def row_pattern_function(node: exp.Expr) -> str | None:
-    """The name of a row pattern function, RUNNING or FINAL, in upper case; None if the node is no call of one."""
+    """The name of a row pattern function, RUNNING or FINAL, in upper case; None if the node is not a call of one."""
     if not isinstance(node, exp.Anonymous) or not node.name.upper().startswith(PREFIX):
         return None
     return node.name.upper().removeprefix(PREFIX)
@@ -192,6 +192,6 @@ def _converted(error: SqlglotParseError, source: Source, span: Span) -> ParseErr
 
 
 def is_scalar_function(name: str) -> bool:
-    """Whether SQL has a function of this name that is no aggregate."""
+    """Whether SQL has a function of this name that is not an aggregate."""
     known = exp.FUNCTION_BY_NAME.get(name.upper())
     return known is not None and not issubclass(known, exp.AggFunc)

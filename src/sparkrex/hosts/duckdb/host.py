@@ -276,7 +276,7 @@ class RelationEvaluator:
     def _with(self) -> str:
         if not self.prefix:
             return ""
-        # Only a whole statement can be translated; the select behind the prefix is thrown away again.
+        # Only a whole statement can be translated; the select after the prefix is thrown away again.
         whole = self.host.translated(f"{self.prefix}SELECT 1")
         return re.sub(r"SELECT 1\s*\Z", "", whole)
 

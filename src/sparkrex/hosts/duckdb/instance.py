@@ -37,7 +37,7 @@ def private_connection(threads: int | None) -> duckdb.DuckDBPyConnection:
 
 
 def forget_instances() -> None:
-    """Start anew with the next statement: DuckDB refuses all work after an error of its own."""
+    """Start again with the next statement: DuckDB refuses all work after an error of its own."""
     with _lock:
         _instances.clear()
 

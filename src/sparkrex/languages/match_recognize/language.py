@@ -35,7 +35,7 @@ class MatchRecognizeLanguage:
         return parse_clause(tokens, span, source, dialect, rules)
 
     def mode(self, clause: Clause) -> str:
-        """Segments where the clause speaks of them or asks for all matches."""
+        """Segments where the clause has them or asks for all matches."""
         return "segments" if is_segment_clause(clause) else "rows"
 
     def analyze(self, clause: Clause, scope: Scope, relation: Relation, options: Any) -> Plan:

@@ -129,7 +129,7 @@ class _Reader(PatternReader):
         if self.kind == "name" and self.text.upper() in _OPERATORS:
             word = self.text.upper()
             hint = f'{_OPERATORS[word]}; a variable of that name is written "{word}"'
-            raise self.error(f"{word} is no operator of patterns", hint=hint)
+            raise self.error(f"{word} is not an operator of patterns", hint=hint)
         if self.kind in ("name", "quoted"):
             name = unquote(self.text) if self.kind == "quoted" else self.text
             folded = self.rules.fold(name, is_quoted=self.kind == "quoted")

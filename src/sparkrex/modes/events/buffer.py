@@ -5,7 +5,7 @@ begins a match. An entry without a variable leads on to a history that its node 
 has two. An entry without a node is where a match ends: it leads to the match's last event.
 
 Versions say which pointers belong together: a pointer's is the latest first event (as a number in order of the stream)
-of all histories behind it, an end's is the earliest that its window still allows. From an end one may follow the
+of all histories that lead to it, an end's is the earliest that its window still allows. From an end one may follow the
 pointers whose version is not below the end's; each way to an event without a predecessor is one match. Matches are
 numbered in their partition, which has a number, too.
 """
@@ -60,7 +60,7 @@ def buffer_table(
     fields = [pa.field(name, column.type) for name, column in zip(columns, values, strict=True)]
     event = pa.StructArray.from_arrays(values, fields=fields, mask=wrap(rows < 0))
     names = wrap_strings(variables).cast(pa.string())
-    # Oldest first: an entry's predecessor stands before it, ends stand behind everything.
+    # Oldest first: an entry's predecessor stands before it, ends come last.
     sequence = np.argsort(np.where(node < 0, len(number), node), kind="stable")
     made = pa.table(
         [

@@ -1,7 +1,7 @@
 """Cut an event query between Spark and its workers, as `spark.lowering` cuts row patterns.
 
 Spark leaves out the events that cannot take part, projects the attributes of equivalence tests, the order and every
-part of a condition that speaks of one event, and computes the scalar expressions of RETURN; the workers find matches.
+part of a condition that reads one event, and computes the scalar expressions of RETURN; the workers find matches.
 """
 
 from __future__ import annotations

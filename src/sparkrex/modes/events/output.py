@@ -1,7 +1,7 @@
-"""Matches of an event query to result rows: RETURN's expressions, one row a match, or the events, one row each.
+"""Matches of an event query to result rows: RETURN's expressions, one row per match, or the events, one row each.
 
-The events of all matches, one match after the other, are rows in an order of their own, and in that order every match
-is contiguous. So what reads the matches of row patterns reads these, and only the columns asked for are touched.
+Concatenated, the rows of all matches are contiguous by match. So what reads the matches of row patterns reads these,
+and only the columns asked for are touched.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def absences(pattern: EventPattern) -> tuple[Event, ...]:
 
 
 def around_absences(pattern: EventPattern) -> list[tuple[list[EventPattern], list[EventPattern]]]:
-    """For every negated component the other items of the sequence before it and behind it."""
+    """For every negated component the other items of the sequence before it and after it."""
     if not isinstance(pattern, Sequence):
         return []
     places = [place for place, item in enumerate(pattern.items) if isinstance(item, Absent)]

@@ -1,14 +1,14 @@
 """A whole event query after analysis: what the nfab matcher compiles and the oracle evaluates.
 
 Expressions. In a condition, `ColumnAt` with the default target is the event under test; every other target has exactly
-one variable, or all positive ones, and speaks of the events selected *before* the event under test: FIRST 0 is `v[1]`,
+one variable, or all positive ones, and refers to the events selected *before* the event under test: FIRST 0 is `v[1]`,
 LAST 0 is `v[i-1]`, `v[v.LEN]`, or a single `v` (all RUNNING, shift 0). An `Aggregate` (RUNNING) is over the events
 selected so far, without the one under test: `agg(v[..i-1].x)` in a condition of v itself, `agg(v[].x)` in a later one.
 In `measures` targets and aggregates are FINAL and see the whole match.
 
 Which condition an event must meet is settled by the last identifier of each conjunct (paper, 3.2 step 2):
 `begin` where the event is the variable's first (`v`, `v[1]`), `take` where it is a later one (`v[i]`), `leave` for what
-is said of a whole array and of nothing later (`v[v.LEN]`, `agg(v[])`): tested when the match goes on behind v's
+is a condition on a whole array and nothing later (`v[v.LEN]`, `agg(v[])`): tested when the match continues after v's
 outermost Kleene, or ends. A conjunct whose last identifier is never bound, because its branch is not taken, is not
 tested.
 """

@@ -17,7 +17,7 @@ def segment_pattern_text(pattern: SegmentPattern) -> str:
     """The pattern as it could stand in PATTERN (...).
 
     A junction of another kind than its neighbours would have when written so (a rewriting made it) is spelt out: `>`
-    between neighbouring rows, `=` on a shared row. The same sign stands behind such a quantifier.
+    between adjacent rows, `=` on a shared row. The same sign follows such a quantifier.
     """
     return _text(pattern)[0]
 

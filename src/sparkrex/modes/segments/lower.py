@@ -1,6 +1,6 @@
 """Cut a segment search between Spark and its workers, as `spark.lowering` cuts row patterns.
 
-Spark projects keys and every part of a condition or aggregate that speaks of one row, and computes the scalar
+Spark projects keys and every part of a condition or aggregate that reads one row, and computes the scalar
 expressions of MEASURES; the workers find the segments and read first and last rows, aggregates, positions and numbers.
 """
 

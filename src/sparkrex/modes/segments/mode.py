@@ -46,7 +46,7 @@ class SegmentsMode:
         self, plan: SegmentSearch, input_name: str, settings: Settings, wanted: frozenset[str] | None,
         types: Callable[[Lowered, Sequence[str]], pa.Schema],
     ) -> Lowered:
-        """Every part that speaks of one row is Spark's."""
+        """Spark evaluates every part that reads one row."""
         from sparkrex.modes.segments.lower import lower_search
 
         return lower_search(plan, input_name, settings.tie_break)

@@ -3,7 +3,7 @@
 A pattern matches segments [i, j] of a partition's rows, first and last row included. Immutable trees; equality means
 *same pattern*: spans do not take part. No node matches an empty segment: repetitions of zero are expanded, and the
 junctions of concatenations decided, when a written pattern becomes such a tree (Definition 2.1 of the paper asks for
-the neighbours as written, so later flattening or re-association must never decide them anew).
+the neighbours as written, so later flattening or re-association must never decide them again).
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ class SegmentDefinition:
     condition may also read rows at a fixed distance (`shift`).
 
     An aggregate of pairs, `corr(A.x, B.x)`, has both variables in `variables`, and in its arguments the targets say
-    whose rows each reads. A division by zero is NULL: its divisor is `nullif(divisor, 0)`. A window that is no conjunct
-    of its own has become a comparison of `count(*)`, or of `subtract(last, first)`, with numbers in the column's own
-    unit (see `Window`).
+    whose rows each reads. A division by zero is NULL: its divisor is `nullif(divisor, 0)`. A window that is not a
+    separate conjunct has become a comparison of `count(*)`, or of `subtract(last, first)`, with numbers in the
+    column's own unit (see `Window`).
     """
 
     variable: str

@@ -1,7 +1,7 @@
 """Aggregates over the rows of the match.
 
 An aggregate that the engine knows by name is taken apart: arguments, DISTINCT, FILTER, ORDER BY. Of one that only the
-host knows, the references are taken out and the rest is syntax. Either way all its parts must speak of the rows of
+host knows, the references are taken out and the rest is syntax. Either way all its parts must read the rows of
 one variable, which the `Aggregate` node then holds; inside it references mean the aggregated row.
 """
 
@@ -209,7 +209,7 @@ def _one_variable(
     converter: Converter, parts: Iterable[Expression], condition: Expression | None, span: Span,
     *, star: frozenset[str] | None = None,
 ) -> frozenset[str] | None:
-    """The one set of variables that all parts of an aggregate speak of, None for the rows of all."""
+    """The one set of variables whose rows all parts of an aggregate read, None for the rows of all."""
     everything = [*parts] if condition is None else [*parts, condition]
     sets = {reference.target.variables for part in everything for reference in references(part)}
     if star is not None:

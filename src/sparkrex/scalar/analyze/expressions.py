@@ -62,7 +62,7 @@ class Converter:
             return convert_row_pattern_function(self, node, row_pattern_name, place)
         if isinstance(node, exp.Anonymous) and self._is_stream_time(node):
             raise UnsupportedError(
-                "REX301", f"{node.name}() is not supported: columns are no time attributes here", self.scope.source,
+                "REX301", f"{node.name}() is not supported: columns are not time attributes here", self.scope.source,
                 self.span(node), hint="LAST(ts), with the column of ORDER BY, is the time of the match's last row",
             )
         self._check_misplaced(node)

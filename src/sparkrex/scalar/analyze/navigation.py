@@ -1,7 +1,7 @@
 """Row pattern functions: FIRST, LAST, PREV, NEXT, CLASSIFIER, MATCH_NUMBER, and RUNNING and FINAL in front of them.
 
 A navigation leaves no node of its own: the references under it get its target row. The rules of the standard kept here:
-FIRST or LAST may stand directly inside PREV or NEXT and nothing else nests; everything under one navigation speaks of
+FIRST or LAST may stand directly inside PREV or NEXT and nothing else nests; everything under one navigation reads
 the rows of one variable; FINAL has no meaning in DEFINE.
 """
 
@@ -156,7 +156,7 @@ def _refuse_nested(converter: Converter, argument: exp.Expr, name: str) -> None:
 
 
 def _check_one_variable(converter: Converter, expression: Expression, name: str, span: Span) -> None:
-    """Everything under one navigation speaks of the rows of one variable, and of at least one row."""
+    """Everything under one navigation reads the rows of one variable, and at least one row."""
     sets = {reference.target.variables for reference in references(expression)}
     if not sets:
         raise converter.error("REX207", f"{name} needs a column or CLASSIFIER() to navigate", span)

@@ -1,4 +1,4 @@
-"""Syntax taken whole: the host computes it, and only what speaks of the pattern's rows becomes an operand.
+"""Syntax taken whole: the host computes it, and only what reads the pattern's rows becomes an operand.
 
 So go special forms (`EXTRACT(YEAR FROM ts)`, lambdas, brackets), window functions and subqueries. The last two read the
 whole input or another table, which only the host can do.

@@ -1,6 +1,6 @@
 """Names to references: which column, of which pattern variable, at which target row.
 
-`[variable | input alias .] column [. field ...]` becomes a `ColumnAt`, with a `struct_field` call per field behind it.
+`[variable | input alias .] column [. field ...]` becomes a `ColumnAt`, with a `struct_field` call per field after it.
 Takes sqlglot's columns and dots, gives `scalar.expression` nodes; what a name can mean is `scope`'s.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def convert_column(converter: Converter, node: exp.Expr, place: Place) -> Expression:
-    """A column reference with its fields; a dot behind anything but a name is taken whole."""
+    """A column reference with its fields; a dot after anything but a name is taken whole."""
     span = converter.span(node)
     if isinstance(node, exp.Dot) and not _is_name_chain(node):
         return convert_opaque(converter, node, place, span)
@@ -53,7 +53,7 @@ def target_row(converter: Converter, variables: frozenset[str] | None, place: Pl
 
 
 def named_variables(converter: Converter, name: exp.Expr) -> frozenset[str] | None:
-    """The primary variables that a name stands for, None if it is no pattern variable."""
+    """The primary variables that a name stands for, None if it is not a pattern variable."""
     scope = converter.scope
     return scope.variable_set(_folded(name, scope))
 

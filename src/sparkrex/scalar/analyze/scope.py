@@ -62,7 +62,7 @@ class Scope:
     session_variable: Callable[[str], exp.DataType | None] | None = None
 
     def variable_set(self, name: str) -> frozenset[str] | None:
-        """The primary variables behind a variable or union variable, None if the name is neither."""
+        """The primary variables of a variable or union variable, None if the name is neither."""
         if name in self.unions:
             return self.unions[name]
         return frozenset((name,)) if name in self.variables else None

@@ -1,8 +1,8 @@
 """Where a conjunct of an event query is tested: at its last identifier (paper, 3.2 step 2).
 
 An identifier is a mention of a variable's events. `v` and `v[1]` are there when v's first event is met (`begin`),
-`v[i]` when a later one is (`take`), `v[v.LEN]` and `agg(v[])` when the match goes on behind v (`leave`). `v[i-1]` and
-`agg(v[..i-1])` speak of what was selected before the `v[i]` of the same conjunct. What is said of a negated component
+`v[i]` when a later one is (`take`), `v[v.LEN]` and `agg(v[])` when the match continues after v (`leave`). `v[i-1]` and
+`agg(v[..i-1])` refer to what was selected before the `v[i]` of the same conjunct. What is said of a negated component
 is tested on events that would break a complete match (`absent`).
 """
 
@@ -55,7 +55,7 @@ class Mention:
 
     @property
     def is_late(self) -> bool:
-        """Whether it is complete only when the match goes on behind the variable."""
+        """Whether it is complete only when the match continues after the variable."""
         return self.index in _OF_THE_WHOLE
 
 
@@ -113,7 +113,7 @@ def place_conjunct(mentions: list[Mention], shape: PatternShape, source: Source)
             name = mention.variable
             whole = f"{name}[{name}.LEN]" if mention.index is Index.PREVIOUS else f"{name}[]"
             raise AnalysisError(
-                "REX224", f"{mention.index.of(name)} has no meaning here: the predicate does not speak of {name}[i]",
+                "REX224", f"{mention.index.of(name)} has no meaning here: the predicate does not refer to {name}[i]",
                 source, mention.span,
                 hint=f"compare it with {name}[i]; outside predicates of {name}[i] there is {whole}",
             )
@@ -200,14 +200,14 @@ def _not_at_once(mention: Mention, subject: Mention, shape: PatternShape, source
     return AnalysisError(
         "REX224", f"{first.index.of(name)} goes through the events of {name} one by one, and {other.variable} is met "
         "at another time", source, first.span,
-        hint=f"{name}[{name}.LEN] is the last event, max({name}[].x) and the like speak of all",
+        hint=f"{name}[{name}.LEN] is the last event, max({name}[].x) and the like refer to all",
     )
 
 
 def _never_together(one: Mention, other: Mention, source: Source) -> AnalysisError:
     return AnalysisError(
         "REX224", f"{one.variable} and {other.variable} are alternatives: no match has both at once", source, one.span,
-        hint="a predicate of one alternative speaks of that one and of what is outside",
+        hint="a predicate of one alternative refers to that one and to what is outside",
     )
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """A query that is no relation of a statement."""
+    """A query that is not a relation of a statement."""
 
     span: Span
     column_aliases: tuple[str, ...] | None = None

@@ -47,7 +47,7 @@ class EventTypes:
             return Call("eq", (reference, Literal(kind.text, span=kind.span)), span=kind.span)
         if self.named:
             raise AnalysisError(
-                "REX222", f"{kind.text} is no type of events", source, kind.span,
+                "REX222", f"{kind.text} is not a type of events", source, kind.span,
                 hint=nearest(kind.text, self.named) or f"types: {', '.join(self.named)}",
             )
         other = next((part.type for part in components if part.type.text != kind.text), None)
@@ -84,7 +84,7 @@ def conditions_in_query(items: tuple[TypeItem, ...], scope: Scope) -> dict[str, 
 
 
 def conditions_in_call(types: Mapping[str, str], scope: Scope) -> dict[str, Expression]:
-    """Conditions that are texts of their own. Their places mean nothing in the query, so they have none later on."""
+    """Conditions that are separate texts. Their places mean nothing in the query, so they have none later on."""
     found = {}
     for name, text in types.items():
         own = replace(scope, source=Source(text))

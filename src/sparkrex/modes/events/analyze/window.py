@@ -91,7 +91,7 @@ def _check_unit(unit: str | None, error: Callable[[str, str | None], AnalysisErr
     if unit in NO_FIXED_LENGTH:
         raise error(f"a {unit.lower()} has no fixed length", "give the window in days: WITHIN 30 days")
     raise error(
-        f"{unit} is no unit of time",
+        f"{unit} is not a unit of time",
         nearest(unit, MICROSECONDS) or f"one of {', '.join(MICROSECONDS)}, or EVENTS",
     )
 

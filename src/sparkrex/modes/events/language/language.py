@@ -1,4 +1,4 @@
-"""Event queries as a language, of their own or inside MATCH_EVENTS ( ... )."""
+"""Event queries as a language, standalone or inside MATCH_EVENTS ( ... )."""
 
 from __future__ import annotations
 

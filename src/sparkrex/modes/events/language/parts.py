@@ -61,11 +61,11 @@ def cut_parts(tokens: Sequence[Token], span: Span, source: Source) -> dict[str, 
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token.token_type in _OPENERS) - (token.token_type in _CLOSERS)
-        # The word behind a head belongs to it: TIME type TYPE kind.
+        # The word after a head belongs to it: TIME type TYPE kind.
         if depth == 0 and (not heads or heads[-1][1] <= index):
             is_body = bool(heads) and heads[-1][1] == index and heads[-1][2] in ("TIME", "TIE BREAK", "TYPE")
             found = None if is_body else _head(tokens, index)
-            # RETURN is the last clause: what looks like a head behind it is a word of an expression.
+            # RETURN is the last clause: what looks like a head after it is a word of an expression.
             is_returned = bool(heads) and heads[-1][2] == "RETURN"
             if found is not None and (not is_returned or found[0] == "OUTPUT"):
                 heads.append((index, index + found[1], found[0]))
@@ -92,7 +92,7 @@ def outer_tokens(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def refuse_other_clauses(tokens: Sequence[Token], heads: Container[int], source: Source) -> None:
-    """Refuse clauses of SELECT, where they begin a line of their own or the query; elsewhere they may be names."""
+    """Refuse clauses of SELECT, where they begin a line or the query; elsewhere they may be names."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token.token_type in _OPENERS) - (token.token_type in _CLOSERS)
@@ -105,7 +105,7 @@ def refuse_other_clauses(tokens: Sequence[Token], heads: Container[int], source:
         following = tokens[index + (2 if is_by else 1) :]
         column = next((t.text for t in reversed(following[: 3 if _is_dotted(following) else 1])), "x")
         raise ParseError(
-            "REX107", f"{name} is no clause of an event query", source, span,
+            "REX107", f"{name} is not a clause of an event query", source, span,
             hint=_ELSEWHERE[name].format(column=column),
         )
 

@@ -34,7 +34,7 @@ _LEXEME = lexemes(r"[|*+?(){},~\[\]]")
 _COMMA = "components have commas between them: SEQ(Alert a, Exit b)"
 _FOREIGN = {
     "!": "a negated component is written ~(Type variable)", "->": _COMMA, ";": _COMMA, ">": _COMMA,
-    "'": "a type stands without quotes, or, if it is no plain word, in those of names",
+    "'": "write a type without quotes or, if it is not a plain word, in the quotes of names",
 }
 # Far above any written pattern; keeps the recursive readers within Python's stack.
 _DEEPEST = 100
@@ -119,7 +119,7 @@ class _Reader(PatternReader):
     def _written_not(self) -> ParseError:
         found = re.match(r"\s*\(?\s*(\w+)\s+(\w+)", self.source.text[self.position : self.end])
         written = f"~({found[1]} {found[2]})" if found else "~(Type variable)"
-        return self.error("NOT is no word of event patterns", hint=f"a negated component is written {written}")
+        return self.error("NOT is not a word of event patterns", hint=f"a negated component is written {written}")
 
     def _group(self, start: Span, depth: int, *, is_sequence: bool) -> EventPattern:
         opening = Span(self.previous_end - 1, self.previous_end)
@@ -169,7 +169,7 @@ class _Reader(PatternReader):
                 body.span, hint=f"~({body.body})",
             )
         if has_parenthesis and not self.accept(")"):
-            raise self.error(f"expected ) behind the negated component, found {self.text!r}", hint="~(Type variable)")
+            raise self.error(f"expected ) after the negated component, found {self.text!r}", hint="~(Type variable)")
         assert isinstance(body, Event)  # without a quantifier
         self.found[-1] = replace(self.found[-1], is_negated=True)
         return Absent(body, span=self.since(start))
@@ -195,7 +195,7 @@ class _Reader(PatternReader):
 
     def _variable(self, kind: Name) -> tuple[Name, str]:
         is_quoted = self.kind == "quoted"
-        name = self._name(f"a variable behind {kind.text}", hint=f"{kind.text} a, or {kind.text}+ a[]")
+        name = self._name(f"a variable after {kind.text}", hint=f"{kind.text} a, or {kind.text}+ a[]")
         return name, self.rules.fold(name.text, is_quoted=is_quoted)
 
     def _name(self, what: str, *, hint: str) -> Name:

@@ -126,7 +126,7 @@ def _returned(
 
 
 def _returned_item(tokens: list[Token], source: Source, dialect: Dialect, variables: Variables) -> MeasureItem:
-    # The alias is cut off first: behind AS any word is a name.
+    # The alias is cut off first: after AS any word is a name.
     has_alias = len(tokens) > 2 and word(tokens[-2]) == "AS"
     body = tokens[:-2] if has_alias else tokens
     if [word(token) for token in tokens] == ["*"]:

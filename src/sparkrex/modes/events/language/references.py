@@ -149,7 +149,7 @@ class _Rewriter:
         return self._write(component, Index.SINGLE, at, at)
 
     def _write(self, component: Component, index: Index, at: int, end: int) -> bool:
-        """The reference from token `at`, whose index ends at `end`, and the attribute behind it."""
+        """The reference from token `at`, whose index ends at `end`, and the attribute after it."""
         self._call(REFERENCE + index.name, self.tokens[at], self.tokens[end])
         self.result.append(_quoted(self.tokens[at], component.variable.text))
         position = end + 1
@@ -197,7 +197,7 @@ class _Rewriter:
         name = component.variable.text
         span = span_of(self.tokens[at]).to(span_of(self.tokens[end]))
         raise AnalysisError(
-            "REX224", f"{self.source.text[span.start : span.end]} is no reference to an event", self.source, span,
+            "REX224", f"{self.source.text[span.start : span.end]} is not a reference to an event", self.source, span,
             hint=_INDICES.replace("v[", f"{name}[").replace("v.", f"{name}."),
         )
 

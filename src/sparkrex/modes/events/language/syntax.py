@@ -1,7 +1,7 @@
 """The syntax tree of one event query: our pattern, sqlglot's expressions, positions for all of it.
 
 References to events (`v.x`, `v[i-1].x`, `count(v[])`) are calls of functions named `__REX_EVENT_...`, one for each
-`Index`, whose argument is the variable with the attribute behind it, or alone.
+`Index`, whose argument is the variable with the attribute after it, or alone.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class Index(Enum):
 
 
 REFERENCE = "EVENT_"
-"""How the names of reference functions go on behind the prefix of all our functions."""
+"""How the names of reference functions continue after the prefix of all our functions."""
 
 
 def reference_index(node: exp.Expr) -> Index | None:
-    """Which events a reference means, None if the node is no reference to events."""
+    """Which events a reference means, None if the node is not a reference to events."""
     name = row_pattern_function(node)
     return Index[name.removeprefix(REFERENCE)] if name is not None and name.startswith(REFERENCE) else None
 

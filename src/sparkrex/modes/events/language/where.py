@@ -43,17 +43,17 @@ def parse_where(
         if word(rest[0]) == "AND" and len(rest) > 1:
             written = " ".join(source.text[rest[1].start : rest[-1].end + 1].split())
             raise ParseError(
-                "REX107", "conditions stand in braces behind the strategy", source, span_of(rest[0]),
+                "REX107", "conditions are written in braces after the strategy", source, span_of(rest[0]),
                 hint=f"{usage} {{ {written} }}",
             )
         raise ParseError(
-            "REX107", f"unexpected {rest[0].text} behind the strategy", source, span_of(rest[0]),
+            "REX107", f"unexpected {rest[0].text} after the strategy", source, span_of(rest[0]),
             hint=f"{usage} {{ ... }}",
         )
     end = _closing_brace(rest, source)
     if end + 1 < len(rest):
         extra = rest[end + 1]
-        raise ParseError("REX107", f"unexpected {extra.text} behind the conditions", source, span_of(extra))
+        raise ParseError("REX107", f"unexpected {extra.text} after the conditions", source, span_of(extra))
     if end == 1:
         return strategy, (), ()
     for token in outer_tokens(rest[1:end]):
@@ -85,7 +85,7 @@ def _strategy(tokens: list[Token], head: Span, source: Source, variables: Variab
         meant = nearest(name, _STRATEGIES) if is_long_name else None
         if meant is not None and not is_call:
             strategy = meant.removeprefix("did you mean ").removesuffix("?")
-            problem = "lists its variables in parentheses" if name in _STRATEGIES else "is no selection strategy"
+            problem = "lists its variables in parentheses" if name in _STRATEGIES else "is not a selection strategy"
             usage = _usage(variables, strategy)
             raise AnalysisError(
                 "REX223", f"{tokens[0].text} {problem}", source, span_of(tokens[0]),
@@ -93,7 +93,7 @@ def _strategy(tokens: list[Token], head: Span, source: Source, variables: Variab
             )
         if is_call and tokens[0].token_type is TokenType.VAR and "." not in name:
             raise AnalysisError(
-                "REX223", f"{tokens[0].text} is no selection strategy", source, span_of(tokens[0]),
+                "REX223", f"{tokens[0].text} is not a selection strategy", source, span_of(tokens[0]),
                 hint=nearest(name, _STRATEGIES) or f"one of {', '.join(_STRATEGIES)}",
             )
         raise missing_strategy(source, span_of(tokens[0]), variables)

@@ -93,7 +93,7 @@ def segment_aggregates(user_defined: Mapping[str, int]) -> dict[str, Signature]:
 
 
 def written_name(node: exp.Expr) -> str | None:
-    """The canonical name that a call would have as an aggregate over segments, None if it is no such call."""
+    """The canonical name that a call would have as an aggregate over segments, None if it is not such a call."""
     if isinstance(node, exp.Anonymous):
         name = row_pattern_function(node)
         written = (name or node.name).lower()
@@ -222,7 +222,7 @@ def _check_point(
 
 
 def _variables(converter: SegmentConverter, argument: Expression, span: Span) -> frozenset[str] | None:
-    """The variables whose rows one argument speaks of, None for all rows."""
+    """The variables whose rows one argument reads, None for all rows."""
     sets = {reference.target.variables for reference in references(argument)}
     if len(sets) > 1:
         raise converter.error(

@@ -129,7 +129,7 @@ class _Former:
                 assert_never(node)
 
     def _required(self, node: RowPattern, operator: str) -> tuple[SegmentPattern, int]:
-        """An operand of `&` or `~`, which speak of rows."""
+        """An operand of `&` or `~`, which match rows."""
         form = self.form(node)
         if form.some is None:
             raise ParseError("REX103", f"{operator} needs a pattern that matches rows", self.source, node.span)

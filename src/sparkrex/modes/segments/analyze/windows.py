@@ -124,7 +124,7 @@ def _unit(converter: SegmentConverter, node: exp.Expr, span: Span) -> int:
         )
     units = ", ".join(MICROSECONDS)
     raise converter.error(
-        "REX218", "the last argument of this window is no unit of time", span,
+        "REX218", "the last argument of this window is not a unit of time", span,
         hint=(nearest(written, MICROSECONDS) if is_name else None) or f"one of {units}",
     )
 

@@ -1,4 +1,4 @@
-"""How many segments contain another: from the first ends of X behind rows drawn at random, not from selectivities.
+"""How many segments contain another: from the first ends of X after rows drawn at random, not from selectivities.
 
 Segments that overlap are alike, so the selectivity of X says little about how many segments have none inside: on a
 random walk a fall of 3% is one segment in ten, and yet half of all segments of a hundred rows have none. So F(s) itself

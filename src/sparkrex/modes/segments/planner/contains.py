@@ -9,7 +9,7 @@ whole implies it. It also declines where somebody refers to a segment inside, or
 
 `W X W Y W` composes if neither of X and Y refers to the other. Let g be the rows from X's end to Y's start that W takes
 at least. (s, e) matches exactly if there is an X that starts at s or later and ends at some b, and a Y that starts at
-b + g or later and ends at e or earlier: that is F_Y(b + g) <= e for some such b. Fewer Y start at a later row or behind
+b + g or later and ends at e or earlier: that is F_Y(b + g) <= e for some such b. Fewer Y start at a later row or after
 it, so F_Y never falls, and the least F_Y(b + g) is that of the least b, which is F_X(s): the first end is
 F_Y(F_X(s) + g). The same holds of the X from s itself in `X W Y W`; and in `W X W Y`, from the end, of the last start
 of a Y to e and the last start of an X that ends g rows or more before it. By induction, of any number of them.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Containment:
     """`pieces` are where X, Y and so on begin and stop among the chain's parts.
 
-    X starts `lead` rows or more behind the segment's start, or exactly there if that is None; `trail` likewise. Between
+    X starts `lead` rows or more after the segment's start, or exactly there if that is None; `trail` likewise. Between
     the end of a piece and the start of the next are `gaps` rows, or more.
     """
 
@@ -77,7 +77,7 @@ def _is_independent(parts: tuple[Logical, ...]) -> bool:
 
 
 def _shift(chain: Concat, place: int) -> int | None:
-    """How many rows a wildcard puts at least between its neighbours' ends, or the segment's; None if it is no such."""
+    """How many rows a wildcard puts at least between its neighbours' ends, or the segment's; None if it is not one."""
     part = chain.parts[place]
     if not isinstance(part, Leaf) or part.condition is not None or part.gives or part.is_point:
         return None

@@ -117,7 +117,7 @@ class CostModel:
     ) -> Step:
         """An operator over a node whose children answer for these nodes.
 
-        `node` has the same segments as `logical`, split or not: if known, its estimates need not be made anew.
+        `node` has the same segments as `logical`, split or not: if known, its estimates need not be made again.
         """
         once, each, asked = self._of(op, logical, children, ranges, logical if node is None else node)
         if asked:

@@ -1,10 +1,10 @@
 """In what order the parts of a large And are tried: by what testing one costs and how much it leaves.
 
-All sets of n parts are 2^n, and even a beam that tries every other part behind every set it keeps looks at n^2 joins
+All sets of n parts are 2^n, and even a beam that tries every other part after every set it keeps looks at n^2 joins
 over up to n parts each. So the joins that are looked at for one And are bounded: the more parts, the fewer sets are
-kept, and the fewer parts are tried behind each. Those to try come in the order that is best for filters that do not
+kept, and the fewer parts are tried after each. Those to try come in the order that is best for filters that do not
 depend on each other: cost of a test over the part of segments that it removes, least first. A part that refers to
-another is tried only behind that one.
+another is tried only after that one.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 MOST_SETS = 12
 """Sets of parts that are kept at each size."""
 EVERY_PART = 16
-"""Parts up to which every other one is tried behind each set that is kept."""
+"""Parts up to which every other one is tried after each set that is kept."""
 MOST_JOINS = 1500
 """Joins to look at for an And of more parts, about."""
 _LEAST_REMOVED = 1e-6
 
 
 class Breadth(NamedTuple):
-    """How many sets are kept at each size, and how many parts are tried behind each of them."""
+    """How many sets are kept at each size, and how many parts are tried after each of them."""
 
     sets: int
     parts: int
@@ -43,7 +43,7 @@ def breadth(n_parts: int) -> Breadth:
 
 
 class NextParts:
-    """Which parts to try behind a set of them. Sets are bits of a number."""
+    """Which parts to try after a set of them. Sets are bits of a number."""
 
     def __init__(self, node: Both, price: Callable[[Logical], tuple[float, float]]) -> None:
         """`price` is what testing a part costs for each segment, and the part of the segments that it leaves."""

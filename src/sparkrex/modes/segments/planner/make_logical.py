@@ -139,7 +139,7 @@ def _settled(node: Logical, visible: frozenset[str]) -> Logical:
 def untranslated(search: SegmentSearch) -> Iterator[ColumnAt | Aggregate]:
     """References of a plain query that no segment stands for.
 
-    A segment has one variable and is seen as a whole; a plain query may speak of the rows mapped so far, to several
+    A segment has one variable and is seen as a whole; a plain query may refer to the rows mapped so far, to several
     variables, in several iterations.
     """
     if not search.is_plain:

@@ -156,7 +156,7 @@ class Optimizer:
                     together, right = chosen | 1 << place, node.parts[place]
                     both = self._taken(node, together)
                     assert isinstance(both, Both)
-                    # The larger side is not probed: that would plan all of its sets anew.
+                    # The larger side is not probed: that would plan all of its sets again.
                     joins = [
                         join for join in self.alternatives.join(both, left, right)
                         if join.op is not Op.LEFT_PROBE_AND and join.children[0] is left

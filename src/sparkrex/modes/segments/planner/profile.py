@@ -220,7 +220,7 @@ class Profiler:
         expression = Call("lt", (fall, Literal(threshold)))
         table = pa.table({"t": np.arange(_N_ROWS), "x": self.values})
         columns = Columns(table, self.series.offsets)
-        host: Any = None  # nothing in it is asked of a host
+        host: Any = None  # nothing in it needs a host
         conditions = SegmentConditions([expression], self.series, columns, host, Source(""))
         return Condition(conditions, 0, frozenset({"S"}), (), False)
 
@@ -325,7 +325,7 @@ def _backwards(spaces: Spaces, n: int) -> Segments:
 
 
 def _n_pairs(ends: Rows, starts: Rows, nearest: int, furthest: int) -> int:
-    """Pairs of an end and a start that is from `nearest` to `furthest` rows behind it."""
+    """Pairs of an end and a start that is from `nearest` to `furthest` rows after it."""
     ordered = np.sort(starts)
     return int((np.searchsorted(ordered, ends + furthest, "right") - np.searchsorted(ordered, ends + nearest)).sum())
 

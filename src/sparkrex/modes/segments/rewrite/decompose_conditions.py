@@ -1,9 +1,9 @@
 """Rule 4 of appendix B: a segment variable with several conjuncts becomes an And of variables with one each.
 
-`DD AS c1 AND c2 AND window` becomes `DD_1 & DD_2 & DD_3`, so that the planner may choose which is asked first.
+`DD AS c1 AND c2 AND window` becomes `DD_1 & DD_2 & DD_3`, so that the planner may choose which is tested first.
 
-Proof. A segment satisfies a conjunction iff it satisfies every conjunct, NULL counting as not; each conjunct speaks of
-the new variable where it spoke of the old, which is the same segment. Others refer to the first of the new variables.
+Proof. A segment satisfies a conjunction iff it satisfies every conjunct, NULL counting as not; each conjunct refers
+to the new variable where it referred to the old, which is the same segment. Others refer to the first of the new.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ variable X is taken out of its leaf and tested of the whole: `A B & (condition)`
 
 Proof. If only Concat and And stand between X's leaf and the node, then every match of the node has exactly one segment
 of X, which the lifted condition sees, along with all segments that the leaf saw: the bindings of one and the same
-match. So it holds above iff it held below. Under a Kleene it would be asked of the last iteration alone, under an
+match. So it holds above iff it held below. Under a Kleene it would be tested on the last iteration alone, under an
 option also where that is not taken, and under a Not nothing is bound: there it stays.
 """
 

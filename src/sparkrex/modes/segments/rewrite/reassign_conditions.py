@@ -1,12 +1,12 @@
-"""Rule 3 of appendix B: a conjunct that speaks of another segment variable alone goes to that variable.
+"""Rule 3 of appendix B: a conjunct that refers to another segment variable alone is assigned to that variable.
 
 `Z AS mann_kendall_test(UU.temp) >= 3 AND c` becomes `UU AS mann_kendall_test(temp) >= 3`, `Z AS c`. A conjunct that
 bounds the growth of the order column becomes a window.
 
 Proof. Guard: every match that has a segment of Z has exactly one of Z and exactly one of X, and likewise every match
-that has one of X; no repetition and no Not is around either. Then the conjunct, which reads X's segment only, is asked
-once a match, of the same segment, whether it stands at Z or at X; a match needs it to hold in both cases. Without the
-guard Z may be repeated, or stand in an option in which X is NULL, or X in one without Z, and the rule does not fire.
+that has one of X; no repetition and no Not is around either. Then the conjunct, which reads X's segment only, is tested
+once per match, on the same segment, whether it belongs to Z or to X; a match needs it to hold in both cases. Without
+the guard Z may be repeated, or be in an option in which X is NULL, or X in one without Z, and the rule does not fire.
 """
 
 from __future__ import annotations

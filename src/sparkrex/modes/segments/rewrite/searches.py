@@ -38,7 +38,7 @@ class Mention:
 
     @property
     def is_of_its_own_row(self) -> bool:
-        """Whether a condition speaks of the row under test, or of one at a fixed distance from it."""
+        """Whether a condition reads the row under test, or one at a fixed distance from it."""
         return self.by is not None and self.variables == frozenset((self.by,)) and self.is_final
 
 
@@ -63,7 +63,7 @@ def reads_pairs(aggregate: Aggregate) -> bool:
 
 
 def is_referenced(search: SegmentSearch, name: str) -> bool:
-    """Whether a condition or a measure speaks of the variable, or of a union that has it."""
+    """Whether a condition or a measure refers to the variable, or to a union that has it."""
     return name in search.measured or any(name in (mention.variables or ()) for mention in mentions(search))
 
 
