@@ -34,11 +34,32 @@ print(json.dumps({
 """
 
 
-def start(path: Path, **environment: str) -> subprocess.Popen[str]:
+# One row more than there is room for, in a kernel and in a part of one.
+OVERRUN = """
+import numpy as np
+from sparkrex.kernels.copying import copy_values
+from sparkrex.kernels.lazy import njit
+from sparkrex.kernels.navigate import unfold
+
+@njit(nogil=True)
+def copy(source, target):
+    copy_values(source, 0, 2, target, 0)
+
+room = np.empty(2, np.int64)[:1]
+for run in (lambda: unfold(np.array([0, 2]), np.array([5]), 0, 1, room, room), lambda: copy(np.arange(2), room)):
+    try:
+        run()
+        print("ran over the end")
+    except IndexError as error:
+        print(error)
+"""
+
+
+def start(path: Path, code: str = CALL, **environment: str) -> subprocess.Popen[str]:
     own = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "NUMBA_BOUNDSCHECK")
     inherited = {name: value for name, value in os.environ.items() if name not in own}
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", CALL], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**inherited, "PYTHONPATH": str(path), **environment},
     )
 
@@ -109,6 +130,12 @@ def test_code_that_checks_bounds_has_another_folder(tmp_path: Path) -> None:
     assert checked["folder"] == plain["folder"] + "-checked"
     assert checked["compiled"] == 1
     assert call(PACKAGE.parent, XDG_CACHE_HOME=str(tmp_path), NUMBA_BOUNDSCHECK="0")["compiled"] == 0
+
+
+def test_checks_of_bounds_find_what_runs_over_the_end(tmp_path: Path) -> None:
+    process = start(PACKAGE.parent, OVERRUN, NUMBA_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
+    out, err = process.communicate(timeout=300)
+    assert out.splitlines() == ["index is out of bounds"] * 2, err
 
 
 def test_processes_that_compile_the_same_at_once_do_no_harm(tmp_path: Path) -> None:
