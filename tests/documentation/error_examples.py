@@ -75,7 +75,7 @@ EXAMPLES = (
     Example(
         "REX102",
         "The clauses have a fixed order: PARTITION BY, ORDER BY, MEASURES, rows per match, AFTER MATCH SKIP, PATTERN, "
-        "SUBSET, DEFINE. Only PATTERN is required, and each may stand once.",
+        "SUBSET, DEFINE. Only PATTERN is required, and each may occur once.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   MEASURES price AS p
   ORDER BY ts
@@ -118,7 +118,7 @@ EXAMPLES = (
     Example(
         "REX107",
         "The clauses of an event query have a fixed order: PATTERN, WHERE, WITHIN, OUTPUT, RETURN. Inside MATCH_EVENTS "
-        "TIME, TIE BREAK, TYPE, TYPES and TIES stand in front of them.",
+        "TIME, TIE BREAK, TYPE, TYPES and TIES come before them.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick a, Tick b)
@@ -180,8 +180,8 @@ EXAMPLES = (
     ),
     Example(
         "REX206",
-        "The name before the dot is no variable of the pattern and no union variable, and no table or struct column "
-        "either.",
+        "The name before the dot is neither a pattern variable nor a union variable, nor a table or struct "
+        "column.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   MEASURES LAST(UPP.price) AS top
@@ -215,7 +215,7 @@ EXAMPLES = (
     ),
     Example(
         "REX210",
-        "An aggregate may not stand inside another, nor inside navigation, and navigation may not stand inside it.",
+        "An aggregate may not be inside another, nor inside navigation, and navigation may not be inside it.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   MEASURES sum(max(price)) AS p
@@ -300,7 +300,7 @@ EXAMPLES = (
     ),
     Example(
         "REX220",
-        "What stands under `~` is not there, so nothing outside can refer to it. A variable that one match goes "
+        "What is under `~` does not occur, so nothing outside can refer to it. A variable that one match goes "
         "through twice has two segments: give each place a name of its own.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts

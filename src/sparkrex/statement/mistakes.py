@@ -32,7 +32,7 @@ def refuse_misspelt_keywords(tokens: Sequence[Token], source: Source) -> None:
         if text in LANGUAGES:
             if not _opens(tokens, index + 1) and _has_pattern(tokens, index + 1):
                 raise ParseError(
-                    "REX101", f"the clauses of {text} stand in parentheses", source, span_of(token),
+                    "REX101", f"the clauses of {text} are written in parentheses", source, span_of(token),
                     hint=f"FROM t {text} (ORDER BY ... PATTERN (A B+) DEFINE ...)",
                 )
             continue

@@ -41,7 +41,7 @@ def refuse_offsets_outside(
             kinds = [part.token_type for part in call[place : place + 3]]
             if kinds == [TokenType.COMMA, TokenType.NUMBER, TokenType.R_PAREN]:
                 raise AnalysisError(
-                    "REX207", f"{name} with a number of rows counts rows of a match: it stands inside MATCH_RECOGNIZE",
+                    "REX207", f"{name} with a number of rows counts rows of a match: use it inside MATCH_RECOGNIZE",
                     source, span_of(tokens[index]), hint=f"MEASURES {name}(A.x, 1) AS name, then select name",
                 )
 
@@ -65,12 +65,12 @@ def explained(error: RexError, statement: Statement, variables: Collection[str])
     is_call = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
     if error.code == "REX213" and is_call and name in _WINDOW_TWINS:
         return AnalysisError(
-            "REX207", f"{name} is a function of row patterns: it stands inside MATCH_RECOGNIZE, in MEASURES or DEFINE",
+            "REX207", f"{name} is a function of row patterns: use it inside MATCH_RECOGNIZE, in MEASURES or DEFINE",
             source, place, hint=f"in plain SQL write {_WINDOW_TWINS[name]}(x) OVER (PARTITION BY ... ORDER BY ...)",
         )
     if error.code == "REX213" and is_call and name in _OF_MATCHES:
         return AnalysisError(
-            "REX207", f"{name} is a function of row patterns: it stands inside MATCH_RECOGNIZE, in MEASURES or DEFINE",
+            "REX207", f"{name} is a function of row patterns: use it inside MATCH_RECOGNIZE, in MEASURES or DEFINE",
             source, place, hint=f"MEASURES {name}() AS name, then select name",
         )
     # A qualifier may be reported by its column: x of A.x.

@@ -88,7 +88,7 @@ def misplaced_pattern(tokens: Sequence[Token], source: Source) -> ParseError | N
         opens = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
         if opens and place and outer[place - 1][1].token_type is TokenType.COMMA:
             return ParseError(
-                "REX102", "a comma stands before PATTERN", source, span_of(outer[place - 1][1]), hint="leave it out"
+                "REX102", "there is a comma before PATTERN", source, span_of(outer[place - 1][1]), hint="leave it out"
             )
         rest = [after for after, other in outer[place + 1 :] if word(other) in ("WITHIN", "SUBSET", "DEFINE")]
         last = tokens[(rest[0] if rest else len(tokens)) - 1]

@@ -109,7 +109,7 @@ def _check_place(converter: Converter, place: Place, span: Span) -> None:
     if place.each_row:
         raise converter.error("REX210", "aggregates cannot be nested", span)
     if place.navigation is not None:
-        raise converter.error("REX210", "an aggregate cannot stand inside FIRST, LAST, PREV or NEXT", span)
+        raise converter.error("REX210", "an aggregate cannot be inside FIRST, LAST, PREV or NEXT", span)
 
 
 def is_star(node: exp.Expr | None) -> bool:

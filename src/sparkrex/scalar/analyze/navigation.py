@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sparkrex.source import Span
 
 _NAVIGATION = ("FIRST", "LAST", "PREV", "NEXT", "RUNNING", "FINAL")
-_NESTING = "FIRST or LAST may stand directly inside PREV or NEXT, nothing else"
+_NESTING = "FIRST or LAST may be directly inside PREV or NEXT, nothing else"
 
 
 def convert_row_pattern_function(converter: Converter, node: exp.Expr, name: str, place: Place) -> Expression:
@@ -52,7 +52,7 @@ def convert_row_pattern_function(converter: Converter, node: exp.Expr, name: str
             return MatchNumber(span=span)
         case "MATCH_SEQUENCE_NUMBER":
             if place.each_row or place.navigation is not None:
-                raise converter.error("REX210", "MATCH_SEQUENCE_NUMBER cannot stand inside other functions", span)
+                raise converter.error("REX210", "MATCH_SEQUENCE_NUMBER cannot be inside other functions", span)
             # Snowflake: the row's number inside the match.
             return Aggregate("count", (), None, Semantics.RUNNING, span=span)
         case "RUNNING" | "FINAL":
@@ -95,7 +95,7 @@ def _with_semantics(
 
 def _navigation(converter: Converter, node: exp.Expr, name: str, place: Place, span: Span) -> Expression:
     if place.each_row:
-        raise converter.error("REX210", f"{name} cannot stand inside an aggregate", span)
+        raise converter.error("REX210", f"{name} cannot be inside an aggregate", span)
     if not 1 <= len(node.expressions) <= 2:
         raise converter.error("REX213", f"{name} takes an expression and an optional offset", span)
     is_physical = name in ("PREV", "NEXT")
@@ -103,7 +103,7 @@ def _navigation(converter: Converter, node: exp.Expr, name: str, place: Place, s
     outer = place.navigation
     if outer is not None and (is_physical or outer.shift == 0 or outer.end is not End.LAST or outer.offset):
         around = "PREV or NEXT" if outer.shift else "FIRST or LAST"
-        raise converter.error("REX207", f"{name} cannot stand inside {around}", span, hint=_NESTING)
+        raise converter.error("REX207", f"{name} cannot be inside {around}", span, hint=_NESTING)
     argument = node.expressions[0].unnest()
     if not is_physical:
         _refuse_nested(converter, argument, name)
@@ -152,7 +152,7 @@ def _refuse_nested(converter: Converter, argument: exp.Expr, name: str) -> None:
         nested = row_pattern_function(inner)
         if nested in _NAVIGATION:
             span = converter.span(inner)
-            raise converter.error("REX207", f"{nested} cannot stand inside {name}", span, hint=_NESTING)
+            raise converter.error("REX207", f"{nested} cannot be inside {name}", span, hint=_NESTING)
 
 
 def _check_one_variable(converter: Converter, expression: Expression, name: str, span: Span) -> None:

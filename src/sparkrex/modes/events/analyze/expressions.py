@@ -84,7 +84,7 @@ class EventConverter(Converter):
             return self._reference(node, index, place)
         name = row_pattern_function(node)
         if name == EQUIVALENCE:
-            raise self.error("REX224", "an equivalence test stands in WHERE", self.span(node))
+            raise self.error("REX224", "an equivalence test belongs in WHERE", self.span(node))
         if name is not None:
             raise self.error(
                 "REX207", f"an event query has no {name}", self.span(node),

@@ -46,7 +46,7 @@ def parse_event_pattern(source: Source, span: Span, rules: NameRules) -> Pattern
     pattern = reader.element(0)
     if reader.kind != "end":
         raise reader.error(
-            f"unexpected {reader.text!r}", hint="components that follow each other stand in one SEQ( ... )"
+            f"unexpected {reader.text!r}", hint="components that follow each other belong in one SEQ( ... )"
         )
     pattern = pattern if isinstance(pattern, Sequence) else Sequence((pattern,), span=pattern.span)
     _check_once(reader.found, source)
@@ -188,7 +188,7 @@ class _Reader(PatternReader):
         result = Kleene(event, *bounds, span=event.span)
         if not has_brackets and bounds[1] != 1:
             raise AnalysisError(
-                "REX224", f"{variable.text} stands for several events: it is an array", self.source, variable.span,
+                "REX224", f"{variable.text} means several events: it is an array", self.source, variable.span,
                 hint=str(result),
             )
         return result

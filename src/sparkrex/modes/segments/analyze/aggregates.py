@@ -133,7 +133,7 @@ def convert_segment_aggregate(
     span = converter.span(node)
     if place.each_row or place.navigation is not None:
         around = "another aggregate" if place.each_row else "FIRST, LAST, PREV or NEXT"
-        raise converter.error("REX210", f"{signature.name} cannot stand inside {around}", span)
+        raise converter.error("REX210", f"{signature.name} cannot be inside {around}", span)
     nodes = argument_nodes(node)
     if signature.name == "count" and (not nodes or is_star(nodes[0])):
         counted = counted_variables(converter, nodes[0]) if nodes else None

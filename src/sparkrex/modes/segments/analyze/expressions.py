@@ -132,7 +132,7 @@ class SegmentConverter(Converter):
         """Refuse in conditions what cannot be decided for a segment."""
         if isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
             what = "FILTER" if isinstance(node, exp.Filter) else "this form of an aggregate"
-            raise self.error("REX213", f"{what} cannot stand in a condition over segments", self.span(node))
+            raise self.error("REX213", f"{what} cannot be used in a condition over segments", self.span(node))
         if isinstance(node, exp.Query | exp.Subquery | exp.Exists | exp.Window) or node.args.get("query") is not None:
             raise UnsupportedError(
                 "REX301", "subqueries and window functions in the conditions of a segment query are not supported yet",

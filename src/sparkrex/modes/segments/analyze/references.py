@@ -55,12 +55,12 @@ def check_visible(pattern: SegmentPattern, reference: Reference, by: str | None,
     counts = {_from_outside(pattern, target)} if by is None else _from_inside(pattern, target, by)
     if min(counts, default=1) == 0:
         raise AnalysisError(
-            "REX220", f"{target} stands under ~ and cannot be referred to from outside", source, reference.span,
+            "REX220", f"{target} is under ~ and cannot be referred to from outside", source, reference.span,
             hint=f"what ~ excludes has no segment; refer to {target} from inside the same ~",
         )
     if max(counts, default=1) > 1:
         raise AnalysisError(
-            "REX220", f"{target} stands at several places of the pattern: a reference to it has no one meaning",
+            "REX220", f"{target} occurs at several places of the pattern, so a reference to it is ambiguous",
             source, reference.span, hint=f"give each place a variable of its own, defined like {target}",
         )
 
