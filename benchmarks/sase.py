@@ -165,7 +165,7 @@ def measure_figures(windows: list[int], report: Report) -> None:
     report.add("Figure 8a: throughput by predicate and strategy, W = 500", tables.figure_8a(bench))
     for rising in tables.RISING:
         report.add(f"Figure 8b: throughput by window, p = {rising}", tables.figure_8b(bench, windows, rising))
-    for algorithm in ("basic", "merging"):
+    for algorithm in ("basic", "nfab"):
         title = f"Figure 8c: nanoseconds per event of the output, {algorithm}"
         report.add(title, tables.figure_8c(bench, windows, algorithm))
     for rising in tables.RISING:

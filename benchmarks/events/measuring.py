@@ -83,7 +83,7 @@ class Bench:
         return stocks(self.windows_long * window, rising)
 
     def run(
-        self, name: str, window: int = 500, rising: float = 0.7, algorithm: str = "merging", *, constructs: bool = True,
+        self, name: str, window: int = 500, rising: float = 0.7, algorithm: str = "nfab", *, constructs: bool = True,
         is_non_overlapping: bool = False,
     ) -> Figures:
         """Measure a query, or recall it."""
@@ -97,7 +97,7 @@ class Bench:
         """What the shared buffer costs with merging."""
         prepared = prepare(Workload(name, window).text(), self.stream(window, rising))
         try:
-            return buffer_cost(prepared.buffer("merging"))
+            return buffer_cost(prepared.buffer("nfab"))
         finally:
             prepared.host.close()
 

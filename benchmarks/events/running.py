@@ -19,7 +19,7 @@ from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.order import check_order
 from sparkrex.modes.events.plan import EventQuery
 from sparkrex.modes.events.runner import EventRunner, tested_columns
-from sparkrex.pipeline import STREAM, parse_event_query, prepare_relation
+from sparkrex.pipeline import INPUT, parse_clause, prepare_relation
 from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Prepared:
 
     def fed(self, algorithm: str, *, constructs: bool = True, chunk_rows: int | None = None, sums: bool = False) -> Fed:
         """One pass on one thread. The sums over all matches are not part of the time."""
-        settings = Settings(threads=1, event_algorithm=algorithm)
+        settings = Settings(threads=1, matcher=algorithm)
         matcher = TimedMatcher(self.query, self.evaluator, settings, constructs=constructs)
         runner = EventRunner(self.query, matcher)
         state = runner.open()
@@ -111,7 +111,7 @@ class Prepared:
 
     def buffer(self, algorithm: str) -> EventBuffer:
         """All nodes that a pass writes."""
-        settings = Settings(threads=1, event_algorithm=algorithm, max_event_memory=4 << 30)
+        settings = Settings(threads=1, matcher=algorithm, max_event_memory=4 << 30)
         return NfabMatcher(self.query, self.evaluator, settings).find_compressed(self.columns)
 
     def feeds(self, chunk_rows: int | None) -> Iterator[Feed]:
@@ -138,10 +138,10 @@ def match_sums(matches: EventMatches, first: int) -> NDArray[np.uint64]:
 def prepare(text: str, stream: pa.Table, time: str = "ts", **options: Any) -> Prepared:
     """Parse, analyse and put the stream in order; `options` as EventOptions has them."""
     settings = Settings(threads=1)
-    parsed = parse_event_query(text, "spark", EventOptions(time, **options))
+    parsed = parse_clause(text, "MATCH_EVENTS", "spark", EventOptions(time, **options))
     statement = parsed.statement
     host = DuckDbHost(statement.source, statement.dialect, "spark", settings)
-    host.register(STREAM, stream)
+    host.register(INPUT, stream)
     query, table, evaluator = prepare_relation(parsed, statement.relations[0], parsed.clauses[0], host)
     assert isinstance(query, EventQuery)  # what else
     return Prepared(query, arranged(query, table, evaluator, settings), evaluator, host)

@@ -143,7 +143,7 @@ def figure_8f(bench: Bench, rising: float) -> Lines:
     """Merging beside basic, matches constructed, W = 500."""
     lines = [["query", "basic M events/s", "merging M events/s", "gain", "run-steps saved", "answers"]]
     for name in QUERIES:
-        basic, merging = (bench.run(name, rising=rising, algorithm=one) for one in ("basic", "merging"))
+        basic, merging = (bench.run(name, rising=rising, algorithm=one) for one in ("basic", "nfab"))
         lines.append([
             name, f"{basic.rate / 1e6:.3g}", f"{merging.rate / 1e6:.3g}", f"{merging.rate / basic.rate:.2f}x",
             f"{saved(bench, name, 500, rising):.2f}x", "agree" if basic.checksum == merging.checksum else "DIFFER",
@@ -154,7 +154,7 @@ def figure_8f(bench: Bench, rising: float) -> Lines:
 def saved(bench: Bench, name: str, window: int, rising: float) -> float:
     """Run-steps of basic over those of merging."""
     basic, merging = (
-        bench.run(name, window, rising, one, constructs=False).statistics["run_steps"] for one in ("basic", "merging")
+        bench.run(name, window, rising, one, constructs=False).statistics["run_steps"] for one in ("basic", "nfab")
     )
     return basic / max(1, merging)
 
@@ -170,7 +170,7 @@ def figure_8g(bench: Bench, windows: Sequence[int], rising: float) -> Lines:
             verdict = "" if goal is None else f" (goal {goal:g}x {'ok' if value >= goal else 'MISSED'})"
             cells.append(f"{value:.2f}x{verdict}")
         for name in SKIPPING:
-            basic, merging = (bench.run(name, window, rising, one, constructs=False) for one in ("basic", "merging"))
+            basic, merging = (bench.run(name, window, rising, one, constructs=False) for one in ("basic", "nfab"))
             cells.append(f"{basic.cpu / merging.cpu:.2f}x")
         lines.append([str(window), *cells])
     return lines

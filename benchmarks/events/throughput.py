@@ -55,14 +55,14 @@ def measure_throughput(name: str, n_events: int, repeat: int, window: int = 500)
     prepared = prepare(text, stream)
     chunk_rows = feed_rows(workload)
     try:
-        fed = prepared.fed("merging", chunk_rows=chunk_rows)
+        fed = prepared.fed("nfab", chunk_rows=chunk_rows)
         found = Throughput(name, stream.num_rows, fed.n_matches, fed.n_output, GOALS[name])
         settings = {"threads": 1, "chunk_rows": chunk_rows}
         found.cpu = {stage: [] for stage in STAGES}
         found.wall = {stage: [] for stage in STAGES}
         rex.events(text, stream, time="ts", settings=settings)
         for _ in range(repeat):
-            fed = prepared.fed("merging", chunk_rows=chunk_rows)
+            fed = prepared.fed("nfab", chunk_rows=chunk_rows)
             found.cpu["kernel"].append(fed.kernel)
             found.wall["kernel"].append(fed.kernel)
             found.cpu["matcher"].append(fed.cpu)

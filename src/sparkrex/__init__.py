@@ -1,4 +1,4 @@
-"""SparkRex finds patterns in rows: SQL:2016 MATCH_RECOGNIZE over tables in memory.
+"""SparkRex finds patterns in rows: SQL:2016 MATCH_RECOGNIZE, segments and event queries, on Spark and in memory.
 
     >>> import pyarrow as pa, sparkrex as rex
     >>> ticks = pa.table({"ts": [1, 2, 3, 4], "price": [9.0, 7.0, 6.0, 8.0]})
@@ -12,18 +12,7 @@
 
 from __future__ import annotations
 
-from sparkrex.api import (
-    CompiledQuery,
-    aggregate,
-    compile,
-    decompress,
-    events,
-    explain,
-    explain_events,
-    match,
-    register_table_function,
-    sql,
-)
+from sparkrex.api import aggregate, compile, decompress, events, explain, match, register_table_function, sql
 from sparkrex.errors import (
     AnalysisError,
     ExecutionError,
@@ -32,12 +21,14 @@ from sparkrex.errors import (
     RexError,
     UnsupportedError,
 )
+from sparkrex.explanation import Explanation
+from sparkrex.query import Query
 from sparkrex.settings import Settings
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AnalysisError", "CompiledQuery", "ExecutionError", "InternalError", "ParseError", "RexError", "Settings",
-    "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "events", "explain", "explain_events",
-    "match", "register_table_function", "sql",
+    "AnalysisError", "ExecutionError", "Explanation", "InternalError", "ParseError", "Query", "RexError", "Settings",
+    "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "events", "explain", "match",
+    "register_table_function", "sql",
 ]

@@ -1,255 +1,257 @@
-"""The public functions. The engine is loaded when the first query runs, so that importing the package stays cheap."""
+"""The public functions. The engine is loaded when the first query runs, so that importing the package stays cheap.
+
+`sql` runs statements, `match` and `events` a clause alone; `compile` and `explain` are for queries of every language.
+A *query* is text, or a `Query`, which these functions make of text.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from sparkrex.errors import AnalysisError, InternalError, ParseError, RexError, UnsupportedError
+from sparkrex.errors import AnalysisError, ParseError
+from sparkrex.query import Query
 from sparkrex.settings import Settings, make_settings
 from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
     from sparkrex.explanation import Explanation
-    from sparkrex.modes.events.language.syntax import EventOptions
-    from sparkrex.pipeline import ParsedQuery
+    from sparkrex.query import Frame
 
-_CLAUSE_TABLE = "rex_input"
-_WHOLE_CLAUSE = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*MATCH_RECOGNIZE\s*\(", re.IGNORECASE | re.DOTALL)
-
-
-class CompiledQuery:
-    """A query cut and parsed once. Call it with tables, as often as needed."""
-
-    def __init__(
-        self, text: str, dialect: str, settings: Settings, event_options: EventOptions | None = None, args: Any = None
-    ) -> None:
-        from sparkrex.pipeline import parse_bound
-
-        self.text = text
-        self.dialect = dialect
-        self.settings = settings
-        self._event_options = event_options
-        # Values known from the start stand in the query while it is parsed: then they may stand anywhere.
-        self._args = args
-        with _faults_reported(self.text):
-            self._parsed: ParsedQuery = parse_bound(text, dialect, event_options, args)
-
-    def __call__(self, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: object) -> Any:
-        """The result over these tables: a Spark DataFrame if Spark is involved, else a pyarrow table.
-
-        `args` are the values of parameters: a mapping for `:name`, a list for `?`.
-        """
-        from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.pipeline import run_query
-
-        parsed, everything = self._bound(args), self._named(tables, named)
-        if spark is not None or any(is_spark(value) for value in everything.values()):
-            from sparkrex.spark.batch import run_on_spark
-
-            tables = {name: value if is_spark(value) else to_arrow(name, value) for name, value in everything.items()}
-            with _faults_reported(self.text):
-                return run_on_spark(parsed, tables, spark, self.settings)
-        arrow = {name: to_arrow(name, value) for name, value in everything.items()}
-        with _faults_reported(self.text):
-            return run_query(parsed, arrow, self.settings)
-
-    def _bound(self, args: Any) -> ParsedQuery:
-        """The query with the values of its parameters; without any it must have none."""
-        from sparkrex.pipeline import parse_bound
-
-        if args is None and (self._args is not None or not re.search("[:?]", self.text)):
-            return self._parsed
-        with _faults_reported(self.text):
-            return parse_bound(self.text, self.dialect, self._event_options, () if args is None else args)
-
-    def _named(self, tables: Any, named: Mapping[str, object]) -> dict[str, Any]:
-        """All tables of a call by name; one that has none is the one that the query reads."""
-        from sparkrex.pipeline import name_single_table, name_tables
-
-        if tables is None or isinstance(tables, Mapping):
-            return name_tables(tables, named)
-        return name_tables(name_single_table(self._parsed, tables), named)
-
-    def compressed(
-        self, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: object
-    ) -> pa.Table:
-        """The matches of an event query in memory as the buffer that they share; see `decompress`."""
-        from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.pipeline import compress_query
-
-        parsed, everything = self._bound(args), self._named(tables, named)
-        if spark is not None or any(is_spark(value) for value in everything.values()):
-            raise UnsupportedError(
-                "REX301", "compressed=True is for streams in memory", None, None,
-                hint="on Spark, RETURN what you need of each match",
-            )
-        arrow = {name: to_arrow(name, value) for name, value in everything.items()}
-        with _faults_reported(self.text):
-            return compress_query(parsed, arrow, self.settings)
-
-    def reader(self, tables: Any = None, /, *, args: Any = None, **named: object) -> pa.RecordBatchReader:
-        """The result of an in-memory query as a stream of record batches."""
-        return self(tables, args=args, **named).to_reader()
-
-    def explain(
-        self, tables: Any = None, /, *, args: Any = None, spark: Any = None, analyze: bool = False, **named: object,
-    ) -> Explanation:
-        """The plan over these tables, with Spark's own plan under it if Spark is involved.
-
-        `analyze` runs the query in memory and adds what was found and how long every stage and operator took.
-        """
-        from sparkrex.columns.inputs import is_spark, to_arrow
-        from sparkrex.explanation import explain_relations
-        from sparkrex.pipeline import explain_query
-
-        parsed, everything = self._bound(args), self._named(tables, named)
-        statement = parsed.statement
-        is_bare = statement.bare_relation is not None
-        if spark is not None or any(is_spark(value) for value in everything.values()):
-            from sparkrex.spark.batch import explain_on_spark, physical_plan
-
-            if analyze:
-                raise UnsupportedError(
-                    "REX301", "analyze=True is for queries in memory", None, None,
-                    hint="Spark's own interface shows the time of every stage",
-                )
-            tables = {name: value if is_spark(value) else to_arrow(name, value) for name, value in everything.items()}
-            with _faults_reported(self.text):
-                found, frame = explain_on_spark(parsed, tables, spark, self.settings)
-                return explain_relations(
-                    found, "spark", statement.host_sql, is_bare=is_bare, host_plan=physical_plan(frame)
-                )
-        arrow = {name: to_arrow(name, value) for name, value in everything.items()}
-        with _faults_reported(self.text):
-            explained = explain_query(parsed, arrow, self.settings, analyze=analyze)
-            return explain_relations(explained, "duckdb", statement.host_sql, is_bare=is_bare)
-
-    @property
-    def has_segments(self) -> bool:
-        """Whether a segment search is in it."""
-        return "segments" in self._parsed.modes()
-
-    def __str__(self) -> str:
-        patterns = "; ".join(self._parsed.patterns()) or "no MATCH_RECOGNIZE"
-        return f"{self.text.strip()}\n-- {self.dialect}; {patterns}"
-
-    def __repr__(self) -> str:
-        return f"CompiledQuery({self.text!r}, dialect={self.dialect!r})"
+    GivenSettings = Settings | Mapping[str, Any] | None
+    Ties = Literal["order", "strict"]
 
 
 def compile(
-    query: str, /, *, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
-) -> CompiledQuery:
-    """Parse a query once, to run it many times."""
-    return CompiledQuery(_text("the query", query), _text("dialect=", dialect).lower(), make_settings(settings))
+    query: str | Query, /, *, args: Any = None, dialect: str | None = None, planner: str | None = None,
+    settings: GivenSettings = None,
+) -> Query:
+    """Parse a statement once, to run it many times.
+
+    Values in `args` may stand anywhere, also in a pattern; others are given when the query is called. Of a `Query`, as
+    `match` and `events` make them, it gives the same one under other settings.
+
+    >>> import sparkrex as rex
+    >>> rex.compile("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A B+) DEFINE B AS x > PREV(x))")
+    <Query 'SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A B+) DEFINE B AS x > PREV(x))' in spark>
+    """
+    if isinstance(query, Query):
+        if dialect is not None or args is not None:
+            raise TypeError(f"{'dialect' if dialect is not None else 'args'}= is for text, and a query is given")
+        chosen = query.settings if settings is None else make_settings(settings)
+        made = query.with_settings(_with_planner(chosen, planner))
+    else:
+        chosen = _with_planner(make_settings(settings), planner)
+        made = Query(_text("the query", query), _dialect(dialect), chosen, args=args)
+    if planner is not None and not made.has_segments:
+        raise AnalysisError(
+            "REX217", f"planner {planner!r} has nothing to plan: there is no segment search", None, None,
+            hint="leave planner= out; it is for segment searches",
+        )
+    return made
 
 
+@overload
 def sql(
-    query: str, /, tables: Any = None, *, args: Any = None, dialect: str = "spark", spark: object = None,
-    planner: str | None = None, settings: Settings | Mapping[str, Any] | None = None, **named: object,
+    query: str, /, *, args: Any = None, dialect: str | None = None, spark: None = None, planner: str | None = None,
+    settings: GivenSettings = None,
+) -> pa.Table: ...
+@overload
+def sql(
+    query: str, /, tables: object = None, *, args: Any = None, dialect: str | None = None, spark: SparkSession,
+    planner: str | None = None, settings: GivenSettings = None, **named: object,
+) -> DataFrame: ...
+@overload
+def sql(
+    query: str, /, tables: DataFrame | Mapping[str, DataFrame] | None = None, *, args: Any = None,
+    dialect: str | None = None, spark: None = None, planner: str | None = None, settings: GivenSettings = None,
+    **named: DataFrame,
+) -> DataFrame: ...
+@overload
+def sql(
+    query: str, /, tables: Frame | Mapping[str, Frame] | None = None, *, args: Any = None, dialect: str | None = None,
+    spark: None = None, planner: str | None = None, settings: GivenSettings = None, **named: Frame,
+) -> Frame: ...
+@overload
+def sql(
+    query: str, /, tables: object = None, *, args: Any = None, dialect: str | None = None,
+    spark: SparkSession | None = None, planner: str | None = None, settings: GivenSettings = None, **named: object,
+) -> Any: ...
+def sql(
+    query: str, /, tables: Any = None, *, args: Any = None, dialect: str | None = None, spark: Any = None,
+    planner: str | None = None, settings: GivenSettings = None, **named: Any,
 ) -> Any:
-    """Run SQL with MATCH_RECOGNIZE, on Spark or in memory.
+    """Run SQL with MATCH_RECOGNIZE or MATCH_EVENTS, on Spark or in memory.
 
     Tables are keyword arguments, or go into `tables` under any name: Spark DataFrames, pyarrow tables, readers and
-    datasets, pandas and polars frames, paths to Parquet or CSV files. A Spark DataFrame, or `spark=` for the tables of
-    a session's catalog, gives a lazy Spark DataFrame; else the result is a pyarrow table. A table without a name is the
-    one that the query reads. `args` are the values of parameters: a mapping for `:name`, a list for `?`. `planner` is
-    for segment searches: `optimizer`, which is the default, or one that goes by rules, such as `sm_left`.
+    datasets, pandas and polars frames, paths to Parquet, CSV or JSON files. A table without a name is the one that the
+    query reads. A Spark DataFrame, or `spark=` for the tables of a session's catalog, gives a lazy Spark DataFrame;
+    else all pandas give pandas (with Arrow's dtypes), all polars give polars, and anything else gives a pyarrow table.
+
+    `args` are the values of parameters: a mapping for `:name`, a list for `?`. `dialect` is the SQL that the query is
+    written in, Spark's if it is not given. `planner` is for segment searches: `optimizer`, which is the default, or one
+    that goes by rules, such as `sm_left`.
 
     >>> import sparkrex as rex
     >>> rex.sql("SELECT * FROM (VALUES (1), (2)) AS t(x) MATCH_RECOGNIZE ("
-    ...         "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS x > 0)").to_pylist()
+    ...         "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS x > :low)", args={"low": 0}).to_pylist()
     [{'n': 2}]
     """
-    return _planned(query, dialect, planner, settings, args)(tables, spark=spark, **named)
+    compiled = compile(_text("the query", query), args=args, dialect=dialect, planner=planner, settings=settings)
+    return compiled(tables, spark=spark, **named)
 
 
 def explain(
-    query: str, /, tables: Any = None, *, args: Any = None, dialect: str = "spark", spark: object = None,
-    planner: str | None = None, analyze: bool = False, settings: Settings | Mapping[str, Any] | None = None,
-    **named: object,
+    query: str | Query, /, tables: Any = None, *, args: Any = None, dialect: str | None = None, spark: Any = None,
+    planner: str | None = None, analyze: bool = False, settings: GivenSettings = None, **named: Any,
 ) -> Explanation:
-    """The plan of a query as a tree: the matcher, why, and why not the others.
+    """The plan of a query over tables, as a tree: what was chosen, why, and why not the others.
 
-    Of a segment search: every rewriting step, the logical plan, the physical plan with its estimates. `analyze=True`
-    runs the query and adds what was found and how long every stage and operator took.
-    """
-    return _planned(query, dialect, planner, settings, args).explain(tables, spark=spark, analyze=analyze, **named)
-
-
-def match(
-    clause: str, /, *, args: Any = None, dialect: str = "spark", settings: Settings | Mapping[str, Any] | None = None
-) -> Callable[[Any], Any]:
-    """A function from a table or Spark DataFrame to its matches.
-
-    `clause` is `MATCH_RECOGNIZE (...)`, or what stands between its parentheses; `args` are values of its parameters.
+    The query is a statement or a `Query`; tables are given as for `sql`. Of a row pattern it shows the matcher; of a
+    segment search every rewriting step, the logical plan, and the physical plan with its estimates; of an event query
+    the automaton with the formula of every edge. `analyze=True` runs the query and adds actual rows and timings.
 
     >>> import pyarrow as pa, sparkrex as rex
-    >>> rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)")(pa.table({"x": [1, 2, 3]})).to_pylist()
-    [{'n': 3}]
+    >>> stream = pa.table({"ts": [1, 2, 3], "kind": ["A", "X", "B"]})
+    >>> pairs = rex.events("PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b)", time="ts", type="kind")
+    >>> print(str(rex.explain(pairs, stream)).splitlines()[0])
+    MatchEvents skip_till_next_match, all matches
     """
-    is_whole = _WHOLE_CLAUSE.match(_text("the clause", clause)) is not None
-    if found := re.match(r"\s*(SELECT|WITH)\b", clause, re.IGNORECASE):
+    if isinstance(query, Query):
+        made = compile(query, dialect=dialect, planner=planner, settings=settings)
+        return made.explain(tables, args=args, spark=spark, analyze=analyze, **named)
+    made = compile(query, args=args, dialect=dialect, planner=planner, settings=settings)
+    return made.explain(tables, spark=spark, analyze=analyze, **named)
+
+
+@overload
+def match(
+    clause: str, table: None = None, /, *, args: Any = None, dialect: str | None = None, settings: GivenSettings = None,
+) -> Query: ...
+@overload
+def match(
+    clause: str, table: object, /, *, args: Any = None, dialect: str | None = None, spark: SparkSession,
+    settings: GivenSettings = None,
+) -> DataFrame: ...
+@overload
+def match(
+    clause: str, table: DataFrame, /, *, args: Any = None, dialect: str | None = None, spark: None = None,
+    settings: GivenSettings = None,
+) -> DataFrame: ...
+@overload
+def match(
+    clause: str, table: Frame, /, *, args: Any = None, dialect: str | None = None, spark: None = None,
+    settings: GivenSettings = None,
+) -> Frame: ...
+@overload
+def match(
+    clause: str, table: object, /, *, args: Any = None, dialect: str | None = None, spark: SparkSession | None = None,
+    settings: GivenSettings = None,
+) -> Any: ...
+def match(
+    clause: str, table: Any = None, /, *, args: Any = None, dialect: str | None = None, spark: Any = None,
+    settings: GivenSettings = None,
+) -> Any:
+    """The matches of a MATCH_RECOGNIZE clause in a table; without a table, a `Query` that finds them.
+
+    `clause` is `MATCH_RECOGNIZE (...)`, or what stands between its parentheses. The table is given, and the result
+    comes, as with `sql`. On Spark, `frame.transform(rex.match("..."))` reads well in a chain.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> table = pa.table({"x": [1, 2, 3]})
+    >>> rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)", table).to_pylist()
+    [{'n': 3}]
+    >>> above = rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS x > :low")
+    >>> above(table, args={"low": 1}).to_pylist()
+    [{'n': 2}]
+    """
+    if found := re.match(r"\s*(SELECT|WITH)\b", _text("the clause", clause), re.IGNORECASE):
         raise ParseError(
             "REX101", "rex.match takes a clause, and this is a statement", Source(clause), Span(*found.span(1)),
             hint="rex.sql runs statements",
         )
-    text = f"SELECT * FROM {_CLAUSE_TABLE} " + (clause if is_whole else f"MATCH_RECOGNIZE ({clause}\n)")
-    compiled = CompiledQuery(text, _text("dialect=", dialect).lower(), make_settings(settings), args=args)
-
-    def matched(table: Any) -> Any:
-        """The matches in one table."""
-        return compiled({_CLAUSE_TABLE: table})
-
-    return matched
+    made = Query(clause, _dialect(dialect), make_settings(settings), keyword="MATCH_RECOGNIZE", args=args)
+    return _run_if_given(made, table, spark)
 
 
+@overload
 def events(
-    query: str, stream: Any, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
-    tie_break: str | Sequence[str] = (), ties: str = "order", compressed: bool = False, args: Any = None,
-    dialect: str = "spark", spark: object = None, settings: Settings | Mapping[str, Any] | None = None,
+    text: str, stream: None = None, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "order", args: Any = None, dialect: str | None = None,
+    settings: GivenSettings = None,
+) -> Query: ...
+@overload
+def events(
+    text: str, stream: object, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "order", args: Any = None, dialect: str | None = None,
+    spark: SparkSession, settings: GivenSettings = None,
+) -> DataFrame: ...
+@overload
+def events(
+    text: str, stream: DataFrame, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "order", args: Any = None, dialect: str | None = None,
+    spark: None = None, settings: GivenSettings = None,
+) -> DataFrame: ...
+@overload
+def events(
+    text: str, stream: Frame, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "order", args: Any = None, dialect: str | None = None,
+    spark: None = None, settings: GivenSettings = None,
+) -> Frame: ...
+@overload
+def events(
+    text: str, stream: object, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "order", args: Any = None, dialect: str | None = None,
+    spark: SparkSession | None = None, settings: GivenSettings = None,
+) -> Any: ...
+def events(
+    text: str, stream: Any = None, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "order", args: Any = None, dialect: str | None = None,
+    spark: Any = None, settings: GivenSettings = None,
 ) -> Any:
-    """Find the matches of an event pattern in a stream, on Spark or in memory.
+    """The matches of an event query in a stream; without a stream, a `Query` that finds them.
 
-    `stream` is a table as `sql` takes it, and `time` its column by which events follow each other; `tie_break` names
-    columns that order events of the same time. `ties="strict"` means that of those none follows another. An event's
-    type is the value of the column `type`, or has a condition in `types`. `compressed=True` gives the buffer that all
-    matches share, as a table of pointers, for `decompress`.
+    The stream is a table, given as for `sql`, and the result comes as with `sql`. `time` is its column by which events
+    follow each other; `tie_break` names columns that order events of the same time, and with `ties="strict"` none of
+    those follows another. An event's type is the value of the column `type`, or has a condition in `types`.
 
     >>> import pyarrow as pa, sparkrex as rex
-    >>> ticks = pa.table({"ts": [1, 2, 3], "kind": ["A", "X", "B"]})
-    >>> query = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) RETURN a.ts AS first, b.ts AS last"
-    >>> rex.events(query, ticks, time="ts", type="kind").to_pylist()
+    >>> stream = pa.table({"ts": [1, 2, 3], "kind": ["A", "X", "B"]})
+    >>> text = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) RETURN a.ts AS first, b.ts AS last"
+    >>> rex.events(text, stream, time="ts", type="kind").to_pylist()
     [{'first': 1, 'last': 3}]
+    >>> pairs = rex.events(text, time="ts", type="kind")
+    >>> pairs(stream).num_rows
+    1
     """
-    compiled = _compiled_events(query, time, type, types, tie_break, ties, dialect, settings, args)
-    return (compiled.compressed if compressed else compiled)(_stream(stream), spark=spark)
+    from sparkrex.modes.events.language.syntax import EventOptions
 
-
-def explain_events(
-    query: str, stream: Any, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
-    tie_break: str | Sequence[str] = (), ties: str = "order", args: Any = None, dialect: str = "spark",
-    spark: object = None, analyze: bool = False, settings: Settings | Mapping[str, Any] | None = None,
-) -> Explanation:
-    """The plan of an event query: the automaton with the formula of every edge, and how many runs there may be.
-
-    `analyze=True` runs the query and adds what was found and how long every stage took.
-    """
-    compiled = _compiled_events(query, time, type, types, tie_break, ties, dialect, settings, args)
-    return compiled.explain(_stream(stream), spark=spark, analyze=analyze)
+    _text("the query", text)
+    _check_options(time, type, types, tie_break)
+    if ties not in ("order", "strict"):
+        raise AnalysisError("REX217", f"unknown ties={ties!r}", None, None, hint='ties="order" or ties="strict"')
+    columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
+    options = EventOptions(time, columns, type, types, has_strict_ties=ties == "strict")
+    made = Query(text, _dialect(dialect), make_settings(settings), keyword="MATCH_EVENTS", options=options, args=args)
+    return _run_if_given(made, stream, spark)
 
 
 def decompress(buffer: pa.Table, /) -> pa.Table:
-    """The matches in what `events(..., compressed=True)` gave: one row per event, as RETURN EVENTS shows them."""
+    """The matches in the `buffer` of an event query: one row per event, as RETURN EVENTS shows them.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> stream = pa.table({"ts": [1, 2, 3], "kind": ["A", "X", "B"]})
+    >>> pairs = rex.events("PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b)", time="ts", type="kind")
+    >>> rex.decompress(pairs.buffer(stream)).equals(pairs(stream))
+    True
+    """
     import pyarrow
 
     from sparkrex.modes.events.buffer import decompress_events
@@ -270,6 +272,16 @@ def aggregate(definition: type | None = None, /, *, name: str | None = None, cos
     a number or None. With `index(self, x, ...)`, over whole columns, and `lookup(self, index, start, end)`, over arrays
     of segments, first and last rows as positions in those columns, segments share work. `cost` says how the time of
     `scan` grows with the segment: constant, linear or quadratic.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> @rex.aggregate(name="doc_span")
+    ... class Span:
+    ...     def scan(self, x):
+    ...         return x.max() - x.min()
+    >>> clause = ("ORDER BY t MEASURES doc_span(S.x) AS width ALL MATCHES PATTERN (S) "
+    ...           "DEFINE SEGMENT S AS doc_span(x) >= 4")
+    >>> rex.match(clause, pa.table({"t": [1, 2, 3], "x": [1, 5, 2]})).to_pylist()
+    [{'width': 4.0}, {'width': 4.0}]
     """
     from sparkrex.modes.segments.aggregates import registry
     from sparkrex.syntax.scalar_text import is_scalar_function
@@ -296,53 +308,22 @@ def register_table_function(spark: Any, name: str = "match_recognize") -> None:
     table_function.register_table_function(spark, name)
 
 
-@contextmanager
-def _faults_reported(text: str) -> Iterator[None]:
-    """Inside, where all input is checked, anything unexpected is a fault of ours, and is said to be one."""
-    try:
-        yield
-    except (RexError, MemoryError, Warning):  # a warning, where the caller has warnings raised
-        raise
-    except RecursionError as error:
-        raise UnsupportedError(
-            "REX106", "the query is nested too deeply, or has an expression of hundreds of operators", Source(text),
-            _deepest(text),
-            hint="compute a part of it in a subquery, use IN for many alternatives, or raise sys.setrecursionlimit",
-        ) from error
-    except Exception as error:
-        # What Spark, or the way to it, says in its own words is no fault of ours: the session has ended.
-        if type(error).__module__.split(".")[0] in ("pyspark", "py4j", "grpc"):
-            raise
-        if "KeyboardInterrupt" in str(error) or str(error) == "Query interrupted":
-            # DuckDB met Ctrl-C while it ran, or while it asked Python for a table, and says so in its own way.
-            raise KeyboardInterrupt from error
-        raise InternalError(
-            "REX901", f"{type(error).__name__}: {error}", None, None,
-            hint="this is a fault of SparkRex; please report it with the query and the traceback",
-        ) from error
+def _run_if_given(query: Query, table: Any, spark: Any) -> Any:
+    """The result over a table, the query itself without one."""
+    if table is not None:
+        return query(table, spark=spark)
+    if spark is not None:
+        raise TypeError("spark= is for a call with a table; the query takes it when it is called")
+    return query
 
 
-def _deepest(text: str) -> Span:
-    """Where most parentheses are open."""
-    open_now = list(accumulate((letter == "(") - (letter == ")") for letter in text))
-    place = open_now.index(max(open_now))
-    return Span(place, place + 1)
+def _dialect(name: object) -> str:
+    return "spark" if name is None else _text("dialect=", name).lower()
 
 
-def _compiled_events(
-    query: str, time: str, type: str | None, types: Mapping[str, str] | None, tie_break: str | Sequence[str], ties: str,
-    dialect: str, settings: Settings | Mapping[str, Any] | None, args: Any,
-) -> CompiledQuery:
-    from sparkrex.modes.events.language.syntax import EventOptions
-
-    if ties not in ("order", "strict"):
-        raise AnalysisError("REX217", f"unknown ties={ties!r}", None, None, hint='ties="order" or ties="strict"')
-    _check_options(time, type, types, tie_break)
-    columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
-    options = EventOptions(time, columns, type, types, has_strict_ties=ties == "strict")
-    return CompiledQuery(
-        _text("the query", query), _text("dialect=", dialect).lower(), make_settings(settings), options, args
-    )
+def _with_planner(settings: Settings, planner: str | None) -> Settings:
+    """The settings with a planner given by name, which must exist."""
+    return settings if planner is None else replace(settings, planner=make_settings({"planner": planner}).planner)
 
 
 def _text(what: str, value: object) -> str:
@@ -365,28 +346,3 @@ def _check_options(time: object, kind: object, types: object, tie_break: object)
     is_names = isinstance(tie_break, Sequence) and all(isinstance(name, str) for name in tie_break)
     if not is_names or isinstance(tie_break, bytes):
         raise TypeError(f"tie_break= is a {tie_break.__class__.__name__}, not names of columns")
-
-
-def _stream(stream: object) -> dict[str, object]:
-    """The stream under the name that the engine knows it by; what is no table is called what the user calls it."""
-    from sparkrex.columns.inputs import is_spark, to_arrow
-    from sparkrex.pipeline import STREAM
-
-    return {STREAM: stream if is_spark(stream) else to_arrow("stream", stream)}
-
-
-def _planned(
-    query: str, dialect: str, planner: str | None, settings: Settings | Mapping[str, Any] | None, args: Any
-) -> CompiledQuery:
-    """The compiled query; a planner given by name must exist, and have something to plan."""
-    text, name, settings = _text("the query", query), _text("dialect=", dialect).lower(), make_settings(settings)
-    if planner is None:
-        return CompiledQuery(text, name, settings, args=args)
-    settings = replace(settings, planner=make_settings({"planner": planner}).planner)
-    compiled = CompiledQuery(text, name, settings, args=args)
-    if not compiled.has_segments:
-        raise AnalysisError(
-            "REX217", f"planner {planner!r} has nothing to plan: row patterns need no planner", None, None,
-            hint="leave planner= out; it is for segment searches",
-        )
-    return compiled

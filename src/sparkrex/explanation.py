@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The plan as a tree. `str()` is the text."""
+    """The plan as a tree. `str()` is the text; a notebook draws it as it is.
+
+    >>> import sparkrex as rex
+    >>> plan = rex.explain("SELECT * FROM (VALUES (1)) AS t(x) MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x < 2)")
+    >>> "automaton" in str(plan), plan._repr_html_().startswith("<pre")
+    (True, True)
+    """
 
     text: str
 
@@ -22,6 +29,10 @@ class Explanation:
 
     def __repr__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows; IPython asks for it by this name."""
+        return f'<pre style="font-family: monospace; line-height: 1.2; white-space: pre">{escape(self.text)}</pre>'
 
 
 def explain_relations(

@@ -13,16 +13,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
-from sparkrex.errors import AnalysisError, RexError, UnsupportedError
+from sparkrex.errors import AnalysisError, RexError, UnsupportedError, nearest
 from sparkrex.hosts.duckdb.host import AggregateNames, DuckDbHost, RelationEvaluator
 from sparkrex.matching.output import NO_COLUMNS
+from sparkrex.modes.protocol import Buffered
 from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.source import Source, Span
 from sparkrex.statement.cut import Relation, Statement, cut
 from sparkrex.statement.named_tables import named_tables
 from sparkrex.statement.outside import explained
-from sparkrex.statement.parameters import Literals, bind, write_literals
+from sparkrex.statement.own_clause import cut_clause
+from sparkrex.statement.parameters import Literals, has_parameters, write_literals
 from sparkrex.stopwatch import Stopwatch
 from sparkrex.syntax.names import name_rules
 from sparkrex.syntax.tokens import find_dialect, span_of, tokenize
@@ -38,17 +40,16 @@ if TYPE_CHECKING:
     from sparkrex.settings import Settings
     from sparkrex.statement.action import Action
 
-_EVENTS = "MATCH_EVENTS"
-STREAM = "rex_stream"
-"""The table of an event query that is no part of a statement."""
+INPUT = "rex_input"
+"""The table of a clause that is not part of a statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """A statement cut into relations, each with its parsed clause.
 
-    An event query of its own is a statement of one relation over `STREAM`; what it does not say of its stream is in
-    `options`, which its language knows.
+    A clause of its own is a statement of one relation over `INPUT`; what it does not say of that is in `options`, which
+    its language knows.
     """
 
     statement: Statement
@@ -86,23 +87,16 @@ def parse_query(text: str, dialect_name: str, literals: Literals | None = None) 
     return ParsedQuery(statement, dialect_name, clauses)
 
 
-def parse_event_query(
-    text: str, dialect_name: str, options: Any, literals: Literals | None = None
+def parse_clause(
+    text: str, keyword: str, dialect_name: str, options: Any = None, literals: Literals | None = None
 ) -> ParsedQuery:
-    """An event query of its own as a statement over `STREAM`."""
-    source = Source(text)
+    """A clause of its own, in the language of a keyword, as a statement over `INPUT`."""
     dialect = find_dialect(dialect_name)
-    tokens = tokenize(source, dialect)
-    if literals is not None:
-        tokens = bind(tokens, source, dialect, literals).tokens
-    whole = Span(0, len(text))
-    clause = language_of(_EVENTS).parse(tokens, whole, source, dialect, name_rules(dialect_name))
-    relation = Relation(
-        placeholder=f"rex_{secrets.token_hex(4)}_0", input_sql=STREAM, input_table=STREAM, input_alias=None, prefix="",
-        clause=whole, tokens=tuple(tokens), span=whole, column_aliases=None, columns_span=None,
-        outer_names=frozenset(), keyword=_EVENTS,
+    statement = cut_clause(Source(text), keyword, dialect, INPUT, secrets.token_hex(4), literals)
+    (relation,) = statement.relations
+    clause = language_of(keyword).parse(
+        relation.tokens, relation.clause, statement.source, dialect, name_rules(dialect_name)
     )
-    statement = Statement(source, dialect, (relation,), f"SELECT * FROM {relation.placeholder}", 0)
     return ParsedQuery(statement, dialect_name, (clause,), options)
 
 
@@ -118,12 +112,35 @@ def explaining_outside(query: ParsedQuery) -> Iterator[None]:
         raise helpful from error
 
 
-def parse_bound(text: str, dialect_name: str, event_options: Any, args: Any) -> ParsedQuery:
-    """A statement, or with options an event query, with the values of a call in the place of its parameters, if any."""
+def parse_bound(text: str, dialect_name: str, keyword: str | None, options: Any, args: Any) -> ParsedQuery:
+    """A statement, or the clause of a keyword, with the values of a call in the place of its parameters, if any."""
     literals = None if args is None else write_literals(args, dialect_name, find_dialect(dialect_name))
-    if event_options is None:
+    if keyword is None:
         return parse_query(text, dialect_name, literals)
-    return parse_event_query(text, dialect_name, event_options, literals)
+    return parse_clause(text, keyword, dialect_name, options, literals)
+
+
+def reads_parameters(text: str, dialect_name: str) -> bool:
+    """Whether the text has parameters, which a call must give values for."""
+    if ":" not in text and "?" not in text:
+        return False
+    source = Source(text)
+    return has_parameters(tokenize(source, find_dialect(dialect_name)), source)
+
+
+def check_matcher(query: ParsedQuery, settings: Settings) -> None:
+    """An error if no mode of the query has the matcher that the settings name.
+
+    In a statement of several modes, those that do not have it choose by themselves.
+    """
+    known = {mode: mode_of(mode).matchers for mode in sorted(query.modes())}
+    if settings.matcher is None or not known or any(settings.matcher in names for names in known.values()):
+        return
+    listed = (f"{mode}: {', '.join(names) or 'none'}" for mode, names in known.items())
+    raise AnalysisError(
+        "REX217", f"matcher {settings.matcher!r} is not for this query, which is answered by {' and '.join(known)}",
+        None, None, hint=f"matchers of {'; of '.join(listed)}",
+    )
 
 
 def name_single_table(query: ParsedQuery, table: object) -> dict[str, object]:
@@ -136,7 +153,7 @@ def name_single_table(query: ParsedQuery, table: object) -> dict[str, object]:
     raise AnalysisError(
         "REX203", "the query reads no table" if not names else f"the query reads {len(names)} tables, and one is given",
         source, Span(0, min(1, len(source.text))),
-        hint=f"write rex.sql(query, {listed})" if names else "leave the table out",
+        hint=f"name them: {listed}" if names else "leave the table out",
     )
 
 
@@ -157,14 +174,20 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
         host.close()
 
 
-def compress_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.Table:
-    """The matches of a statement that is one event query, as the buffer they share."""
-    from sparkrex.modes.events.engine import compress_events
-
+def buffer_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.Table:
+    """The matches of a statement that is one relation, as the buffer that they share."""
+    statement = query.statement
+    mode = mode_of(next(iter(query.modes()))) if len(statement.relations) == 1 else None
+    if statement.bare_relation is None or not isinstance(mode, Buffered):
+        raise UnsupportedError(
+            "REX301", "this query has no buffer: only an event query of its own has one", statement.source,
+            statement.relations[0].span if statement.relations else Span(0, min(1, len(statement.source.text))),
+            hint="call the query for its result; rex.events(text, time=...) makes an event query",
+        )
     host = _open_host(query, tables, settings)
     try:
-        plan, table, evaluator = prepare_relation(query, query.statement.relations[0], query.clauses[0], host)
-        return compress_events(plan, table, evaluator, settings)  # type: ignore[arg-type]  # nobody else asks for it
+        plan, table, evaluator = prepare_relation(query, statement.relations[0], query.clauses[0], host)
+        return mode.buffer(plan, table, evaluator, settings)
     finally:
         host.close()
 
@@ -252,7 +275,22 @@ def _analyze(
         alias=relation.input_alias, variables=variables, unions={}, aggregate_names=AggregateNames(),
         table_columns=host.table_columns, outer_names=relation.outer_names, schema=relation.input_schema,
     )
-    return language.analyze(clause, scope, relation, query.options)
+    return break_ties(language.analyze(clause, scope, relation, query.options), scope, host.settings)
+
+
+def break_ties(plan: Plan, scope: Scope, settings: Settings) -> Plan:
+    """The plan with rows that its order keys leave equal ordered by the columns of the setting `tie_break`."""
+    columns = []
+    for name in settings.tie_break:
+        found = scope.find_column(name, Span(0, 0))
+        if found is None:
+            names = [column.name for column in scope.columns]
+            raise AnalysisError(
+                "REX201", f"setting tie_break: the input has no column {name}", None, None,
+                hint=nearest(name, names) or f"the input has {', '.join(names) or 'no columns'}",
+            )
+        columns.append(found.name)
+    return plan.with_tie_break(columns)
 
 
 def _quoted(name: str) -> str:

@@ -9,32 +9,34 @@ from typing import Any
 from sparkrex.errors import AnalysisError, nearest
 from sparkrex.threads import available_threads
 
-MATCHERS = ("automaton", "backtrack", "interpreter")
+MATCHERS = ("automaton", "backtrack", "interpreter", "nfab", "basic")
+"""Of all modes; which of them a query has, its mode knows."""
 PLANNERS = (
     "optimizer", "pr_left", "pr_right", "sm_left", "sm_right",
     "pr_left_pnot", "pr_right_pnot", "sm_left_pnot", "sm_right_pnot",
 )
-"""Here because settings are checked before the planner is loaded; a test compares them."""
-EVENT_ALGORITHMS = ("merging", "basic", "backtrack")
+"""Both are here because settings are checked before any mode is loaded; a test compares them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What can be set for a query. `docs/settings.md` has the table.
 
-    `max_steps` bounds the steps of the search from one start row when a condition reads the match's context (others
-    need no bound), and of an event query at one event. `chunk_rows`, if set, feeds the matcher that many rows at a
-    time. `max_open_rows` bounds the rows of one partition that are held back while a match is undecided, and
-    `max_state_memory` the bytes of all that is held back between two feeds. `time_zone` is the in-memory host's.
-    `matcher` forces a row pattern matcher by name: `automaton`, `backtrack` or `interpreter`. `threads` are used in
-    memory, one in a Spark
-    worker; None means all cores. `planner` plans segment searches; None means `optimizer`, the others go by rules.
-    `max_segments` bounds the segments that a part of a pattern may have at a time, and `sample_series` is on how many
-    series a segment search samples its conditions. `without_rules` names rewrite rules of segment searches that are
-    turned off. `event_algorithm` is how event queries are matched: `merging`,
-    `basic` or `backtrack`; `max_event_memory` bounds the bytes of their runs, buffer and matches at a time. On Spark,
-    `sort_memory` is how many bytes a worker uses to order rows in memory (when its rows fill half of that, it sorts on
-    disk), and `tie_break` names columns that order rows whose order keys are equal.
+    Limits: `max_steps` of the search from one start row when a condition reads the match's context (others need no
+    bound), and of an event query at one event; `max_segments` that a part of a segment pattern may have at a time;
+    `max_open_rows` of one partition that are held back while a match is undecided; `max_state_memory` in bytes for all
+    that is held back between two feeds; `max_event_memory` in bytes for the runs, buffer and matches of an event query.
+
+    How: `matcher` names the algorithm; row patterns have `automaton`, `backtrack` and `interpreter`, event queries
+    `nfab`, `basic` and `backtrack`; None means that the query decides. `planner` plans segment searches; None means
+    `optimizer`, the others go by rules. `sample_series` is on how many series a segment search samples its conditions,
+    `without_rules` names its rewrite rules that are turned off.
+    `threads` are used in memory, one in a Spark worker; None means all cores. `chunk_rows`, if set, feeds the matcher
+    that many rows at a time. On Spark, `sort_memory` is how many bytes a worker uses to order rows in memory; when its
+    rows fill half of that, it sorts on disk.
+
+    What: `tie_break` names columns that order rows whose order keys are equal, behind those that the query names.
+    `time_zone` is the in-memory host's.
     """
 
     max_steps: int = 100_000_000
@@ -48,7 +50,6 @@ class Settings:
     max_segments: int = 50_000_000
     sample_series: int = 5
     without_rules: tuple[str, ...] = ()
-    event_algorithm: str = "merging"
     max_event_memory: int = 1 << 30
     sort_memory: int = 192 << 20
     tie_break: tuple[str, ...] = ()
@@ -83,15 +84,11 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
         if value is not None and (not isinstance(value, int) or value < 1):
             raise AnalysisError("REX217", f"setting {name} must be a positive whole number, not {value!r}", None, None)
     if settings.matcher not in (None, *MATCHERS):
-        raise AnalysisError(
-            "REX217", f"unknown matcher {settings.matcher!r}", None, None, hint=f"one of {', '.join(MATCHERS)}"
-        )
+        hint = f"one of {', '.join(MATCHERS)}"
+        raise AnalysisError("REX217", f"unknown matcher {settings.matcher!r}", None, None, hint=hint)
     if settings.planner not in (None, *PLANNERS):
         hint = nearest(str(settings.planner), PLANNERS) or f"one of {', '.join(PLANNERS)}"
         raise AnalysisError("REX217", f"unknown planner {settings.planner!r}", None, None, hint=hint)
-    if settings.event_algorithm not in EVENT_ALGORITHMS:
-        hint = nearest(str(settings.event_algorithm), EVENT_ALGORITHMS) or f"one of {', '.join(EVENT_ALGORITHMS)}"
-        raise AnalysisError("REX217", f"unknown event algorithm {settings.event_algorithm!r}", None, None, hint=hint)
     return settings
 
 

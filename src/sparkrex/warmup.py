@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sparkrex.api import sql
 from sparkrex.errors import AnalysisError, UnsupportedError
-from sparkrex.settings import EVENT_ALGORITHMS, Settings
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,10 +56,10 @@ def steps() -> Iterator[Step]:
         for planner in (None, "sm_left", "pr_left_pnot", "pr_right"):
             yield Step(f"{name}, {planner or 'any planner'}", clause, rows, Settings(planner=planner))
     for name, clause in _EVENTS.items():
-        for algorithm in EVENT_ALGORITHMS:
+        for matcher in ("nfab", "basic", "backtrack"):
             for chunk_rows in (None, MEDIUM // 2 + 1):
-                where = f"{algorithm}{', in chunks' if chunk_rows else ''}"
-                settings = Settings(event_algorithm=algorithm, chunk_rows=chunk_rows)
+                where = f"{matcher}{', in chunks' if chunk_rows else ''}"
+                settings = Settings(matcher=matcher, chunk_rows=chunk_rows)
                 yield Step(f"{name}, {where}", clause, rows, settings, "MATCH_EVENTS")
     threaded = Settings(threads=2)
     many = _rows(MANY)

@@ -63,6 +63,8 @@ TABLE: dict[str, Allowed] = {
     # Loads no Numba, so that a command may ask it.
     "kernels/compiling": allow(),
     "columns": allow(*FOUNDATION, "kernels", "columns/paths", packages="numpy pyarrow"),
+    # Results in the library of their inputs.
+    "columns/results": allow(*FOUNDATION, "columns", packages="pyarrow pandas polars"),
     # Files behind URIs; fsspec is used if it is there.
     "columns/paths": allow(*FOUNDATION, packages="pyarrow fsspec"),
     # What modes share: conditions over rows, and what is read from matches.
@@ -135,9 +137,10 @@ TABLE: dict[str, Allowed] = {
     # The way of a query, which knows no mode; the face loads it when the first query comes.
     "pipeline": allow(
         *FOUNDATION, "syntax", "statement", "scalar/analyze", "hosts/host", "hosts/duckdb", "columns", "matching",
-        *PROTOCOLS, "modes/events", packages="pyarrow",
+        *PROTOCOLS, packages="pyarrow",
     ),
     "explanation": allow("modes/protocol"),
+    "faults": allow("errors", "source"),
     # Only this folder, cli/session and cli/spark_output import pyspark. It reads the package's version, which workers
     # compare.
     "spark": allow(
@@ -150,10 +153,15 @@ TABLE: dict[str, Allowed] = {
     "spark/worker": allow(
         *FOUNDATION, "syntax", "scalar", "hosts/duckdb", *EVALUATION, *PROTOCOLS, PACKAGE, packages="numpy pyarrow",
     ),
-    "api": allow(
-        *FOUNDATION, "syntax", "columns", *SEGMENTS, *EVENTS, "pipeline", "explanation", "spark", packages="pyarrow",
+    # Libraries of tables are here for their types.
+    "query": allow(
+        *FOUNDATION, "faults", "columns", "columns/results", "pipeline", "explanation", "spark",
+        packages="pandas polars pyarrow pyspark",
     ),
-    "__init__": allow("settings", "errors", "api"),
+    "api": allow(
+        *FOUNDATION, "syntax", *SEGMENTS, *EVENTS, "query", "explanation", "spark", packages="pyarrow pyspark",
+    ),
+    "__init__": allow("settings", "errors", "explanation", "query", "api"),
     # Queries that call every kernel.
     "warmup": allow("api", "settings", "errors", packages="numpy numba pyarrow"),
     # Presentation: the public names only. Two files open the Spark session that the command

@@ -8,10 +8,11 @@ import sparkrex
 
 PUBLIC = {
     "AnalysisError",
-    "CompiledQuery",
     "ExecutionError",
+    "Explanation",
     "InternalError",
     "ParseError",
+    "Query",
     "RexError",
     "Settings",
     "UnsupportedError",
@@ -21,7 +22,6 @@ PUBLIC = {
     "decompress",
     "events",
     "explain",
-    "explain_events",
     "match",
     "register_table_function",
     "sql",

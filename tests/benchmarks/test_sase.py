@@ -40,7 +40,7 @@ def test_a_quick_run_prints_all_tables(tmp_path: Path, capsys: pytest.CaptureFix
         assert f"\n{title}" in printed
     figures = json.loads(file.read_text(encoding="utf-8"))
     assert not figures["problems"]
-    assert {one["algorithm"] for one in figures["figures"]} == {"merging", "basic", "backtrack"}
+    assert {one["algorithm"] for one in figures["figures"]} == {"nfab", "basic", "backtrack"}
 
 
 def test_matches_are_as_long_as_in_the_paper() -> None:
@@ -79,8 +79,8 @@ def test_the_oracle_finds_the_same(predicate: str, strategy: str, is_non_overlap
     try:
         found = find_matches(prepared.query, stream.to_pylist())
         assert found
-        runs = [prepared.fed(algorithm, sums=True) for algorithm in ("merging", "basic", "backtrack")]
-        runs.append(prepared.fed("merging", chunk_rows=7, sums=True))
+        runs = [prepared.fed(algorithm, sums=True) for algorithm in ("nfab", "basic", "backtrack")]
+        runs.append(prepared.fed("nfab", chunk_rows=7, sums=True))
     finally:
         prepared.host.close()
     names = sorted({name for _, variables in found for name in variables})

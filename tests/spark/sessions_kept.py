@@ -36,7 +36,7 @@ def refuse_streams(spark: SparkSession, ticks: DataFrame, folder: Path) -> None:
         "events": lambda: rex.events(EVENTS, stream, time="ts"),
         "compiled": lambda: rex.compile(given)(ticks=stream),
         "explain": lambda: rex.explain(given, ticks=stream),
-        "explain_events": lambda: rex.explain_events(EVENTS, stream, time="ts"),
+        "explain_events": lambda: rex.explain(rex.events(EVENTS, time="ts"), stream),
         "explained": lambda: rex.compile(given).explain(ticks=stream),
         "no pattern": lambda: rex.sql("SELECT * FROM ticks", ticks=stream),
         "view": lambda: rex.sql(seen, spark=spark),
@@ -76,11 +76,12 @@ def keep_caches(spark: SparkSession, ticks: DataFrame) -> None:
     assert frame.count() == 10
     level = str(frame.storageLevel)
     try:
-        for found in (
+        calls: list[Callable[[], DataFrame]] = [
             lambda: rex.sql(QUERY, ticks=frame), lambda: frame.transform(rex.match(V_SHAPE)),
             lambda: rex.events(EVENTS, frame, time="ts"), lambda: rex.sql(joined, ticks=frame),
             lambda: rex.sql("SELECT * FROM ticks", ticks=frame), lambda: rex.sql(QUERY, ticks=frame.select("*")),
-        ):
+        ]
+        for found in calls:
             result = found()
             assert "InMemoryRelation" in plan(result)
             assert result.count() > 0

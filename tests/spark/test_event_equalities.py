@@ -93,7 +93,7 @@ def test_matches_are_numbered_as_in_memory(stream: DataFrame) -> None:
     query = "PATTERN SEQ(A a, B? b) WHERE skip_till_any_match(a, b) { b.x = a.x } WITHIN 9"
     shown = rex.events(query, stream, **OPTIONS)
     assert repr(_rows(shown)) == repr(_rows(rex.events(query, STREAM, **OPTIONS)))
-    assert "x: match_id numbers the matches of a partition" in str(rex.explain_events(query, stream, **OPTIONS))
+    assert "x: match_id numbers the matches of a partition" in str(rex.explain(rex.events(query, **OPTIONS), stream))
 
 
 def test_the_plan_has_one_exchange_by_the_key(stream: DataFrame) -> None:
@@ -101,9 +101,9 @@ def test_the_plan_has_one_exchange_by_the_key(stream: DataFrame) -> None:
     text = plan(rex.events(query, stream, **OPTIONS))
     assert text.count("hashpartitioning(") == 1
     assert "SinglePartition" not in text
-    explained = str(rex.explain_events(query, stream, **OPTIONS))
+    explained = str(rex.explain(rex.events(query, **OPTIONS), stream))
     assert "partition by equalities: a.x = b.x" in explained
-    assert explained.startswith(str(rex.explain_events(query, STREAM, **OPTIONS)))
+    assert explained.startswith(str(rex.explain(rex.events(query, **OPTIONS), STREAM)))
 
 
 def test_collated_strings_and_nested_types_decline(stream: DataFrame) -> None:
@@ -112,7 +112,7 @@ def test_collated_strings_and_nested_types_decline(stream: DataFrame) -> None:
     query = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { a.c = b.c } RETURN a.id AS a, b.id AS b"
     collated = stream.withColumn("c", functions.expr("collate(s, 'UTF8_LCASE')"))
     with pytest.warns(UserWarning, match="one task"):
-        assert "no partition by equalities: c: its type" in str(rex.explain_events(query, collated, **OPTIONS))
+        assert "no partition by equalities: c: its type" in str(rex.explain(rex.events(query, **OPTIONS), collated))
 
 
 def test_ties_with_columns_that_spark_orders(stream: DataFrame) -> None:

@@ -109,7 +109,7 @@ def test_queries_1_to_3(spark: SparkSession) -> None:
 def test_strategies(strategy: str, window: str, stream: DataFrame) -> None:
     query = f"""PATTERN SEQ(A a, B+ b[], C c) WHERE {strategy}(a, b[], c) {{ [k] AND b[i].x >= b[i-1].x - 5 }}
         WITHIN {window} RETURN a.id AS a, array_agg(b[].id) AS b, c.ts AS c"""
-    for settings in ({}, {"sort_memory": 1, "chunk_rows": 17}, {"chunk_rows": 50}, {"event_algorithm": "basic"}):
+    for settings in ({}, {"sort_memory": 1, "chunk_rows": 17}, {"chunk_rows": 50}, {"matcher": "basic"}):
         _same(query, stream, settings=settings)
 
 
@@ -231,8 +231,8 @@ def _sent(frame: DataFrame) -> str:
 def test_explain(stream: DataFrame, jobs: Callable[[], int]) -> None:
     query = """PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match(a, b[]) { [k] AND b[i].x > b[i-1].x } WITHIN 5 minutes
         RETURN count(b[]) AS n"""
-    text = str(rex.explain_events(query, stream, **OPTIONS))
-    in_memory = str(rex.explain_events(query, STREAM, **OPTIONS))
+    text = str(rex.explain(rex.events(query, **OPTIONS), stream))
+    in_memory = str(rex.explain(rex.events(query, **OPTIONS), STREAM))
     assert text.startswith(in_memory)
     assert "take b[i]" in in_memory
     assert "MapInArrow" in text[len(in_memory) :]
@@ -240,7 +240,7 @@ def test_explain(stream: DataFrame, jobs: Callable[[], int]) -> None:
     assert "MapInArrow" in str(rex.explain(sql, s=stream))
     assert jobs() == 0
     with pytest.raises(UnsupportedError, match="analyze=True is for queries in memory"):
-        rex.explain_events(query, stream, analyze=True, **OPTIONS)
+        rex.explain(rex.events(query, **OPTIONS), stream, analyze=True)
 
 
 # What comes out.
@@ -395,7 +395,7 @@ def test_types_of_the_call_that_spark_refuses(stream: DataFrame) -> None:
 
 def test_compressed_is_for_memory(stream: DataFrame) -> None:
     with pytest.raises(UnsupportedError, match="compressed=True is for streams in memory"):
-        rex.events("PATTERN SEQ(A a) WHERE skip_till_next_match(a)", stream, compressed=True, **OPTIONS)
+        rex.events("PATTERN SEQ(A a) WHERE skip_till_next_match(a)", **OPTIONS).buffer(stream)
 
 
 def test_in_memory_streams_on_spark(spark: SparkSession) -> None:

@@ -82,7 +82,8 @@ def test_what_a_version_lacks_is_refused_by_name(monkeypatch: pytest.MonkeyPatch
 
         __module__ = "pyspark.sql.connect.session"
 
+    session: Any = Session()
     with pytest.raises(rex.UnsupportedError, match=r"REX301.*the table function needs Spark 4\.0 or later"):
-        rex.register_table_function(Session())
+        rex.register_table_function(session)
     with pytest.raises(rex.UnsupportedError, match=r"REX301.*Spark Connect needs Spark 4\.0 or later"):
-        rex.sql("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS true)", spark=Session())
+        rex.sql("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS true)", spark=session)

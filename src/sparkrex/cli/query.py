@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-def compiled_query(arguments: argparse.Namespace) -> rex.CompiledQuery:
+def compiled_query(arguments: argparse.Namespace) -> rex.Query:
     """The query, parsed, so that a mistake shows before any file is read and any Spark is started."""
     names = [table.name.lower() for table in arguments.tables]
     for name in names:

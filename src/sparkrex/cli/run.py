@@ -44,7 +44,7 @@ def check_output(arguments: argparse.Namespace) -> None:
 
 
 def run_in_memory(
-    query: rex.CompiledQuery, arguments: argparse.Namespace, progress: Progress
+    query: rex.Query, arguments: argparse.Namespace, progress: Progress
 ) -> tuple[list[int | None], int]:
     """Run with pyarrow and DuckDB. Columns of Parquet files are read when the query runs, only those it uses."""
     with progress.stage("read"):
@@ -58,7 +58,7 @@ def run_in_memory(
 
 
 def run_on_spark(
-    query: rex.CompiledQuery, arguments: argparse.Namespace, progress: Progress
+    query: rex.Query, arguments: argparse.Namespace, progress: Progress
 ) -> tuple[list[int | None], int]:
     """Run with Spark, which also writes: there, running and writing are one job."""
     from sparkrex.cli.session import job_progress, read_table, spark_session

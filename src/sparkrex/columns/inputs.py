@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from sparkrex.columns.paths import open_dataset
+from sparkrex.columns.paths import FORMATS_READ, format_of, open_dataset, table_label
 from sparkrex.errors import ExecutionError
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset
 
 ArrowInput: TypeAlias = "pa.Table | Dataset"
+_SHOWN = {"parquet": "Parquet", "csv": "CSV", "tsv": "TSV", "json": "JSON lines"}
 
 
 def is_spark(value: object) -> bool:
@@ -24,7 +25,7 @@ def is_spark(value: object) -> bool:
 
 
 def to_arrow(name: str, value: object) -> ArrowInput:
-    """An Arrow table, or a dataset of which only the columns needed will be read."""
+    """An Arrow table, or a dataset of which only the columns needed will be read. `name` is empty if it has none."""
     match value:
         case pa.Table():
             return without_views(value)
@@ -33,18 +34,21 @@ def to_arrow(name: str, value: object) -> ArrowInput:
         case pa.RecordBatchReader():
             return without_views(value.read_all())
         case str() | Path():
-            return _open_path(name, str(value))
+            return open_path(name, str(value))
     if type(value).__module__.startswith("pyarrow._dataset"):
         return value
-    if _library(value) == "pandas":
+    if library_of(value) == "pandas":
         return _from_pandas(name, value)
-    if _library(value) == "polars":
+    if library_of(value) == "polars":
         collected: Any = value.collect() if hasattr(value, "collect") else value
-        return collected.to_arrow()
-    raise TypeError(
-        f"{name}= is a {type(value).__name__}, not a table: pass a pyarrow, pandas or polars table, a path, "
-        "or, if it was meant as an option, put it into settings={...}"
-    )
+        return without_views(collected.to_arrow())
+    told = ", or, if it was meant as an option, put it into settings={...}" if name else ""
+    kinds = "pass a pyarrow, pandas or polars table, a path"
+    raise TypeError(f"{_argument(name)} is a {type(value).__name__}, not a table: {kinds}{told}")
+
+
+def _argument(name: str) -> str:
+    return f"{name}=" if name else "the input"
 
 
 def _from_pandas(name: str, value: Any) -> pa.Table:
@@ -53,7 +57,7 @@ def _from_pandas(name: str, value: Any) -> pa.Table:
     except (pa.ArrowException, ValueError) as error:  # values of several types in a column, two columns of one name
         reason = "; ".join(str(part) for part in error.args)
         raise ExecutionError(
-            "REX407", f"{name}= cannot be read as a table: {reason}", None, None,
+            "REX407", f"{_argument(name)} cannot be read as a table: {reason}", None, None,
             hint="each column has a name of its own and values of one type",
         ) from error
 
@@ -67,37 +71,42 @@ def without_views(table: pa.Table) -> pa.Table:
     return table
 
 
-def _library(value: object) -> str:
+def library_of(value: object) -> str:
+    """`pandas` or `polars` if it is a frame of theirs, told without importing them; else empty."""
     is_frame = type(value).__name__ in ("DataFrame", "LazyFrame")
-    return type(value).__module__.split(".")[0] if is_frame else ""
+    library = type(value).__module__.split(".")[0] if is_frame else ""
+    return library if library in ("pandas", "polars") else ""
 
 
-def _open_path(name: str, path: str) -> ArrowInput:
-    suffix = Path(path.rstrip("/")).suffix.lower()
+def open_path(name: str, path: str) -> ArrowInput:
+    """The table of a path: a dataset of Parquet files, or the rows of others."""
+    kind = format_of(path) or "parquet"
     try:
-        if suffix in (".csv", ".tsv"):
-            return _read_csv(name, path, "\t" if suffix == ".tsv" else ",")
-        return open_dataset(name, path, "parquet")
+        if kind == "parquet":
+            return open_dataset(name, path, "parquet")
+        return _read_texts(name, path, kind)
     except (pa.ArrowException, OSError) as error:
         raise ExecutionError(
-            "REX407", f"table {name}: {path} cannot be read", None, None, notes=(str(error).split("\n")[0],),
-            hint="Parquet and CSV files are read",
+            "REX407", f"{table_label(name)}: {path} cannot be read as {_SHOWN[kind]}", None, None,
+            notes=(str(error).split("\n")[0],),
+            hint="a JSON file has one object per line" if kind == "json" else f"files that are read: {FORMATS_READ}",
         ) from error
 
 
-def _read_csv(name: str, path: str, delimiter: str) -> pa.Table:
+def _read_texts(name: str, path: str, kind: str) -> pa.Table:
     """All files with their columns brought together: types are inferred from each file by itself."""
     import pyarrow.dataset as ds
-    from pyarrow import csv
+    from pyarrow import csv, json
 
-    options = csv.ParseOptions(delimiter=delimiter)
-    opened = open_dataset(name, path, ds.CsvFileFormat(parse_options=options))
+    options = csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",")
+    opened = open_dataset(name, path, "json" if kind == "json" else ds.CsvFileFormat(parse_options=options))
     if len(opened.files) == 1 or (opened.partitioning is not None and len(opened.partitioning.schema)):
         return opened.to_table()
     tables = []
     for file in opened.files:
         with opened.filesystem.open_input_stream(file) as stream:
-            tables.append(csv.read_csv(stream, parse_options=options))
+            table = json.read_json(stream) if kind == "json" else csv.read_csv(stream, parse_options=options)
+            tables.append(table)
     return pa.concat_tables(tables, promote_options="permissive")
 
 

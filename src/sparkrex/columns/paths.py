@@ -23,6 +23,24 @@ if TYPE_CHECKING:
 _MAGIC = re.compile(r"[*?\[]")
 _NEEDS = {"http": "fsspec aiohttp", "https": "fsspec aiohttp", "s3": "s3fs", "gs": "gcsfs", "hdfs": "fsspec"}
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+_FORMATS = {
+    ".parquet": "parquet", ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "json", ".ndjson": "json",
+}
+_COMPRESSED = (".gz", ".bz2", ".zst")
+FORMATS_READ = "Parquet, .csv, .tsv, .json, .jsonl and .ndjson (one object per line), texts also as .gz, .bz2 or .zst"
+
+
+def format_of(path: str) -> str | None:
+    """The format that the end of a path means, `parquet` if it has no extension, None for one that means none."""
+    place = Path(path.rstrip("/"))
+    if place.suffix.lower() in _COMPRESSED:
+        place = place.with_suffix("")
+    return _FORMATS.get(place.suffix.lower()) if place.suffix else "parquet"
+
+
+def table_label(name: str) -> str:
+    """What messages call a table; one without a name is the input."""
+    return f"table {name}" if name else "the input"
 
 
 def open_dataset(name: str, path: str, kind: Any) -> Dataset:
@@ -75,7 +93,7 @@ def _by_fsspec(name: str, path: str, refusal: Exception) -> tuple[FileSystem, st
     except (ImportError, ValueError, OSError) as error:
         needed = _NEEDS.get(scheme)
         raise ExecutionError(
-            "REX407", f"table {name}: {scheme}:// paths cannot be opened here", None, None,
+            "REX407", f"{table_label(name)}: {scheme}:// paths cannot be opened here", None, None,
             notes=(reason, f"fsspec: {error}"),
             hint=(f"pip install {needed}, or " if needed else "") + "read the table yourself and pass it as Arrow",
         ) from error
@@ -83,7 +101,7 @@ def _by_fsspec(name: str, path: str, refusal: Exception) -> tuple[FileSystem, st
 
 
 def _missing(name: str, path: str) -> ExecutionError:
-    return ExecutionError("REX407", f"table {name}: there is no file {path}", None, None)
+    return ExecutionError("REX407", f"{table_label(name)}: there is no file {path}", None, None)
 
 
 def _glob(system: FileSystem, pattern: str) -> list[str]:

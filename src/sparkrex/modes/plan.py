@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
-from sparkrex.scalar.expression import ColumnAt, walk
+from sparkrex.scalar.expression import ColumnAt, Target, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from sparkrex.scalar.expression import Expression
     from sparkrex.source import Source, Span
@@ -155,6 +155,11 @@ class Plan:
     def has_own_aggregate(self, function: str) -> bool:
         """Whether the mode computes an aggregate of that name itself, which hosts may not know."""
         return False
+
+    def with_tie_break(self, names: Sequence[str]) -> Plan:
+        """The plan with more columns behind its order keys. They are not columns of the result for that."""
+        keys = (OrderKey(ColumnAt(Target(), name), False, True, None) for name in names)
+        return replace(self, order_by=(*self.order_by, *keys)) if names else self
 
     def ranked(self, rank: str) -> Plan:
         """The plan over rows that Spark has ordered: `rank` is equal where all order columns are.

@@ -6,7 +6,7 @@ modes: MATCH_RECOGNIZE gives row patterns and segment searches. Both are found b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,6 +69,9 @@ class Language(Protocol[C]):
 class Mode(Protocol[P_contra]):
     """A way of answering plans."""
 
+    matchers: ClassVar[tuple[str, ...]]
+    """What the setting `matcher` may name; none where there is nothing to choose."""
+
     def run(
         self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> pa.Table:
@@ -108,4 +111,13 @@ class Mode(Protocol[P_contra]):
         evaluator: Evaluator, settings: Settings,
     ) -> Explained:
         """How workers answer the plan that the user wrote. `types` are those of the input's columns."""
+        ...
+
+
+@runtime_checkable
+class Buffered(Protocol[P_contra]):
+    """What a mode can do beside: keep matches in a buffer that they share, which may be much smaller than they are."""
+
+    def buffer(self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
+        """The buffer of all matches, as a table."""
         ...

@@ -63,18 +63,13 @@ class Lowered:
         return tuple(zip(self.keys, self.outputs, strict=False))
 
 
-def lower_order(
-    keys: Sequence[OrderKey], tie_break: tuple[str, ...], lowering: Lowering
-) -> tuple[list[str], list[OrderKey]]:
+def lower_order(keys: Sequence[OrderKey], lowering: Lowering) -> tuple[list[str], list[OrderKey]]:
     """ORDER BY as projected columns, and as keys over them. `column` stays set where a key is simply a column."""
     order = [lowering.column(key.expression, "o") for key in keys]
     order_by = [
         replace(key, expression=ColumnAt(Target(), name), column=name if key.column else None)
         for name, key in zip(order, keys, strict=True)
     ]
-    for name in tie_break:
-        order.append(lowering.column(ColumnAt(Target(), name), "o"))
-        order_by.append(OrderKey(ColumnAt(Target(), order[-1]), False, True, None))
     if not keys:
         # Input order: taken before the shuffle.
         order.append(lowering.sql("monotonically_increasing_id()", "o"))

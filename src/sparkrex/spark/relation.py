@@ -14,6 +14,7 @@ from pyspark import cloudpickle
 import sparkrex
 from sparkrex.errors import RexError
 from sparkrex.modes.tables import language_of, mode_of
+from sparkrex.pipeline import break_ties
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
@@ -50,7 +51,7 @@ def lower_relation(
     language = language_of(relation.keyword)
     scope = _scope(query, relation, language.variables(clause), columns, host)
     settings = replace(settings, time_zone=host.time_zone())
-    plan = language.analyze(clause, scope, relation, query.options)
+    plan = break_ties(language.analyze(clause, scope, relation, query.options), scope, settings)
     mode = mode_of(plan.mode)
 
     def projected_types(lowered: Lowered, names: Sequence[str]) -> pa.Schema:

@@ -19,10 +19,11 @@ from sparkrex.modes.tables import LANGUAGES
 from sparkrex.source import Source, Span
 from sparkrex.statement.action import Action, find_action
 from sparkrex.statement.from_item import find_alias, find_input
-from sparkrex.statement.mistakes import refuse_early_end, refuse_misspelt_keywords, unclosed
+from sparkrex.statement.mistakes import refuse_misspelt_keywords, unclosed
 from sparkrex.statement.outside import refuse_offsets_outside
 from sparkrex.statement.parameters import Literals, bind
 from sparkrex.statement.with_clauses import common_table_expressions, outer_names
+from sparkrex.syntax.parentheses import refuse_early_end
 from sparkrex.syntax.tokens import closing, span_of, tokenize, word
 
 if TYPE_CHECKING:

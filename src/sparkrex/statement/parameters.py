@@ -70,6 +70,15 @@ def write_literals(values: Values, dialect_name: str, dialect: Dialect) -> Liter
     ))
 
 
+def has_parameters(tokens: list[Token], source: Source) -> bool:
+    """Whether a parameter is among the tokens."""
+    in_pattern = _pattern_places(tokens, source)
+    return any(
+        _is_named(tokens, index) or (token.token_type is TokenType.PLACEHOLDER and index not in in_pattern)
+        for index, token in enumerate(tokens)
+    )
+
+
 def bind(tokens: list[Token], source: Source, dialect: Dialect, literals: Literals) -> Bound:
     """Replace the parameters among the tokens. One without a value, or a value without one, is an error."""
     result: list[Token] = []

@@ -18,7 +18,7 @@ import pytest
 
 import sparkrex as rex
 from sparkrex.cli.main import main
-from sparkrex.settings import EVENT_ALGORITHMS
+from sparkrex.modes.events.mode import EventsMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,11 +106,11 @@ TREND = """
     WITHIN 100"""
 
 
-@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+@pytest.mark.parametrize("algorithm", EventsMode.matchers)
 def test_query_3_trend(algorithm: str) -> None:
     """R1, R2 and R3 of Figure 3, and no other; worked out by hand in docs/events.md."""
     query = f"{TREND} RETURN array_agg(a[].ts) AS a, b.ts AS b"
-    found = rows(query, TICKS, type=None, settings={"event_algorithm": algorithm})
+    found = rows(query, TICKS, type=None, settings={"matcher": algorithm})
     assert sorted(found) == [([1, 2, 3, 4, 5], 6), ([1, 2, 3, 4, 5, 6, 7], 8), ([3, 4], 6)]
 
 
@@ -304,7 +304,7 @@ def test_an_input_column_may_be_named_as_ours_only_with_a_column_list() -> None:
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 2, 3, 5])
-@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+@pytest.mark.parametrize("algorithm", EventsMode.matchers)
 @pytest.mark.parametrize(
     ("query", "table", "kind"),
     [
@@ -319,9 +319,9 @@ def test_an_input_column_may_be_named_as_ours_only_with_a_column_list() -> None:
 )
 def test_chunked_is_whole(query: str, table: pa.Table, kind: str | None, algorithm: str, chunk_rows: int) -> None:
     shuffled = table.take(pa.array(np.random.default_rng(1).permutation(table.num_rows)))
-    whole = rex.events(query, shuffled, time="ts", type=kind, settings={"event_algorithm": algorithm})
+    whole = rex.events(query, shuffled, time="ts", type=kind, settings={"matcher": algorithm})
     chunked = rex.events(
-        query, shuffled, time="ts", type=kind, settings={"event_algorithm": algorithm, "chunk_rows": chunk_rows}
+        query, shuffled, time="ts", type=kind, settings={"matcher": algorithm, "chunk_rows": chunk_rows}
     )
     assert chunked.schema == whole.schema
     assert chunked.to_pylist() == whole.to_pylist() != []
@@ -354,15 +354,15 @@ def test_algorithms_chunks_and_compression_agree_on_random_streams(seed: int) ->
         key = "k" if "[k]" in query else None
         expected = sorted(_matches(found, key))
         for settings in (
-            {"event_algorithm": "basic"}, {"event_algorithm": "backtrack"}, {"chunk_rows": 1}, {"chunk_rows": 7},
-            {"chunk_rows": 4, "event_algorithm": "basic"}, {"chunk_rows": 11, "event_algorithm": "backtrack"},
+            {"matcher": "basic"}, {"matcher": "backtrack"}, {"chunk_rows": 1}, {"chunk_rows": 7},
+            {"chunk_rows": 4, "matcher": "basic"}, {"chunk_rows": 11, "matcher": "backtrack"},
         ):
             again = rex.events(query, table, settings=settings, **options)
             assert sorted(_matches(again, key)) == expected, (query, settings)
             if settings.keys() == {"chunk_rows"}:
                 assert again == found, (query, settings)
         if "~" not in query and "NON-OVERLAPPING" not in query:
-            assert rex.decompress(rex.events(query, table, compressed=True, **options)) == found, query
+            assert rex.decompress(rex.events(query, **options).buffer(table)) == found, query
 
 
 def _matches(events: pa.Table, key: str | None) -> list[list[tuple[str, int]]]:
@@ -394,7 +394,7 @@ def test_ties_without_a_tie_break(ties: str, settings: dict[str, Any]) -> None:
     text = str(caught.value)
     assert caught.value.code == "REX409"
     assert "ts = 2" in text
-    assert "hint: name columns that tell them apart: tie_break=" in text
+    assert "hint: name columns that tell them apart by tie_break" in text
     assert "PATTERN SEQ(A a, B b)" in text
     assert rows(query, TIED, ties=ties, settings=settings, tie_break="id") == [(1, 1), (1, 2), (1, 1)]
 
@@ -438,10 +438,10 @@ def test_an_event_without_a_time(settings: dict[str, Any]) -> None:
 MANY = pa.table({"ts": range(25), "kind": ["A"] + ["B"] * 24})
 
 
-@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+@pytest.mark.parametrize("algorithm", EventsMode.matchers)
 def test_too_much_memory(algorithm: str) -> None:
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match(a, b[]) RETURN %s"
-    settings = {"event_algorithm": algorithm, "max_event_memory": 1 << 20}
+    settings = {"matcher": algorithm, "max_event_memory": 1 << 20}
     with pytest.raises(rex.ExecutionError) as caught:
         rows(query % "EVENTS", MANY, settings=settings)
     assert caught.value.code == "REX410"
@@ -454,8 +454,8 @@ def test_too_much_memory(algorithm: str) -> None:
 
 def test_settings_of_event_queries_are_checked() -> None:
     query = PAIRS.format(strategy="skip_till_next_match")
-    with pytest.raises(rex.AnalysisError, match=r"(?s)REX217.*'merge'.*did you mean merging"):
-        rows(query, settings={"event_algorithm": "merge"})
+    with pytest.raises(rex.AnalysisError, match=r"(?s)REX217.*'merge'.*one of .*nfab"):
+        rows(query, settings={"matcher": "merge"})
     with pytest.raises(rex.AnalysisError, match=r"REX217.*max_event_memory"):
         rows(query, settings={"max_event_memory": 0})
 
@@ -474,11 +474,11 @@ def test_settings_of_event_queries_are_checked() -> None:
         "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { a.x > 100 }",
     ],
 )
-@pytest.mark.parametrize("algorithm", ["merging", "basic"])
+@pytest.mark.parametrize("algorithm", ["nfab", "basic"])
 def test_decompressed_is_verbose(query: str, algorithm: str) -> None:
-    options: dict[str, Any] = {"time": "ts", "type": "kind", "settings": {"event_algorithm": algorithm}}
+    options: dict[str, Any] = {"time": "ts", "type": "kind", "settings": {"matcher": algorithm}}
     verbose = rex.events(query, LETTERS, **options)
-    buffer = rex.events(query, LETTERS, compressed=True, **options)
+    buffer = rex.events(query, **options).buffer(LETTERS)
     assert buffer.column_names == ["node", "variable", "event", "predecessor", "version", "partition"]
     assert rex.decompress(buffer).schema == verbose.schema
     assert rex.decompress(buffer).to_pylist() == verbose.to_pylist()
@@ -488,7 +488,7 @@ def test_the_buffer_is_shared() -> None:
     """2^16 - 1 matches of half a million events in a few hundred pointers."""
     table = MANY.slice(0, 17)
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match(a, b[])"
-    buffer = rex.events(query, table, time="ts", type="kind", compressed=True)
+    buffer = rex.events(query, time="ts", type="kind").buffer(table)
     assert buffer.num_rows < 200
     matches = rex.decompress(buffer)
     assert len(matches["match_id"].unique()) == 2**16 - 1
@@ -502,7 +502,7 @@ def test_merged_runs_of_which_only_the_younger_is_inside_the_window() -> None:
         options: dict[str, Any] = {"time": "ts", "type": "kind"}
         verbose = rex.events(query % within, table, **options)
         assert sorted(row["ts"] for row in verbose.to_pylist() if row["variable"] == "a") == firsts
-        buffer = rex.events(query % within, table, compressed=True, **options)
+        buffer = rex.events(query % within, **options).buffer(table)
         assert rex.decompress(buffer).to_pylist() == verbose.to_pylist()
 
 
@@ -516,7 +516,7 @@ def test_merged_runs_of_which_only_the_younger_is_inside_the_window() -> None:
 )
 def test_what_has_no_compressed_output(query: str, what: str) -> None:
     with pytest.raises(rex.UnsupportedError, match=f"REX301.*{what}"):
-        rex.events(query, LETTERS, time="ts", type="kind", compressed=True)
+        rex.events(query, time="ts", type="kind").buffer(LETTERS)
 
 
 def test_only_a_buffer_can_be_decompressed() -> None:
@@ -535,10 +535,11 @@ def test_every_kind_of_table(tmp_path: Path) -> None:
     frame = pd.DataFrame(LETTERS.to_pylist())
     letters = pl.DataFrame(LETTERS.to_pylist())
     for stream in (frame, letters, letters.lazy(), path, str(path), LETTERS.to_reader()):
-        assert rows(query, stream) == expected
+        found = rex.events(query, time="ts", type="kind").reader(stream).read_all()
+        assert [tuple(row.values()) for row in found.to_pylist()] == expected
     several = pa.concat_tables([LETTERS.slice(0, 3), LETTERS.slice(3)])
     assert rows(query, several) == expected
-    with pytest.raises(TypeError, match="stream= is a int, not a table"):
+    with pytest.raises(TypeError, match="the input is a int, not a table"):
         rex.events(query, 3, time="ts", type="kind")
 
 
@@ -577,7 +578,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_explain_prints_the_automaton() -> None:
-    text = str(rex.explain_events(f"{TREND} RETURN b.ts AS b", TICKS, time="ts"))
+    text = str(rex.explain(rex.events(f"{TREND} RETURN b.ts AS b", time="ts"), TICKS))
     head, *lines = text.splitlines()
     assert head == "MatchEvents skip_till_next_match, all matches"
     for expected in (
@@ -586,12 +587,12 @@ def test_explain_prints_the_automaton() -> None:
     ):
         assert expected in lines
     assert "runs at most polynomial in the events of a partition inside the window, of degree 4 (Corollary 4.3)" in text
-    assert "matcher nfab: merging" in text
+    assert "─ matcher nfab\n" in text
     for part in ("begin a[1]", "take a[i]", "begin b", "ignore if NOT (", "avg("):
         assert part in text, part
     assert "warning" not in text
     assert "run in" not in text
-    ran = str(rex.explain_events(f"{TREND} RETURN b.ts AS b", TICKS, time="ts", analyze=True))
+    ran = str(rex.explain(rex.events(f"{TREND} RETURN b.ts AS b", time="ts"), TICKS, analyze=True))
     assert "match and return" in ran
     assert "3 matches" in ran
     assert re.search(r"├─ counted \d+ run steps, \d+ edge evaluations, \d+ runs merged, \d+ nodes in the buffer", ran)
@@ -599,11 +600,11 @@ def test_explain_prints_the_automaton() -> None:
 
 
 def test_explain_warns_of_exponentially_many_runs() -> None:
-    text = str(rex.explain_events(CONTAMINATION, SHIPMENTS, time="ts", type="kind"))
+    text = str(rex.explain(rex.events(CONTAMINATION, time="ts", type="kind"), SHIPMENTS))
     assert "warning: runs may be exponential in the events of a partition inside the window (Corollary 4.3)" in text
     assert "Shipment+ b[]" in text
     bounded = CONTAMINATION.replace("Shipment+", "Shipment{1,3}")
-    assert "warning" not in str(rex.explain_events(bounded, SHIPMENTS, time="ts", type="kind"))
+    assert "warning" not in str(rex.explain(rex.events(bounded, time="ts", type="kind"), SHIPMENTS))
 
 
 def test_explain_of_a_statement() -> None:
@@ -627,7 +628,7 @@ def at_times(kinds: str, times: list[Any], type_: pa.DataType) -> pa.Table:
     return pa.table({"ts": pa.array(times, type_), "kind": list(kinds)})
 
 
-@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+@pytest.mark.parametrize("algorithm", EventsMode.matchers)
 @pytest.mark.parametrize("chunk_rows", [None, 1])
 @pytest.mark.parametrize(
     ("times", "type_", "expected"),
@@ -650,13 +651,13 @@ def test_windows_at_the_ends_of_time(
 ) -> None:
     table = at_times("AB", times, type_)
     query = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match(a, b) WITHIN 3 RETURN a.ts AS a, b.ts AS b"
-    found = rows(query, table, settings={"event_algorithm": algorithm, "chunk_rows": chunk_rows})
+    found = rows(query, table, settings={"matcher": algorithm, "chunk_rows": chunk_rows})
     assert len(found) == expected
 
 
-@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+@pytest.mark.parametrize("algorithm", EventsMode.matchers)
 def test_a_time_that_is_not_a_number_is_outside_every_window(algorithm: str) -> None:
-    settings = {"event_algorithm": algorithm}
+    settings = {"matcher": algorithm}
     alone = "PATTERN SEQ(A a) WHERE skip_till_any_match(a) WITHIN {} RETURN a.ts AS a"
     table = at_times("AA", [1.0, math.nan], pa.float64())
     assert rows(alone.format(3), table, settings=settings) == [(1.0,)]

@@ -20,11 +20,12 @@ from tests.modes.events.oracle import find_matches
 from tests.modes.events.tally import Tally
 from tests.modes.rows.property.draws import strategy
 
+from sparkrex.modes.events.mode import EventsMode
 from sparkrex.modes.events.nfab import matcher
 from sparkrex.modes.events.nfab.automaton import compile_automaton
 from sparkrex.modes.events.pattern import absences
 from sparkrex.modes.events.plan import Strategy
-from sparkrex.settings import EVENT_ALGORITHMS, Settings
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ class Way:
     """How the engine is asked: the matcher alone, through RETURN EVENTS, or through the compressed buffer."""
 
     through: str = "the matcher"
-    algorithm: str = "merging"
+    algorithm: str = "nfab"
     chunk: int | None = None
     threads: int = 1
 
@@ -55,7 +56,7 @@ class Way:
 
     def ask(self, example: Example, evaluator: RelationEvaluator) -> list[Match]:
         """The engine's matches."""
-        settings = Settings(threads=self.threads, event_algorithm=self.algorithm, chunk_rows=self.chunk)
+        settings = Settings(threads=self.threads, matcher=self.algorithm, chunk_rows=self.chunk)
         if self.through == "RETURN":
             return returned_matches(example.query, example.rows, evaluator=evaluator, settings=settings)
         if self.through == "the buffer":
@@ -65,7 +66,7 @@ class Way:
 
 def draw_way(draw: Draw, example: Example) -> Way:
     """Some way that the query allows."""
-    algorithm, chunk = draw.choice(EVENT_ALGORITHMS), draw.choice((None, 3, 2, 1))
+    algorithm, chunk = draw.choice(EventsMode.matchers), draw.choice((None, 3, 2, 1))
     through = draw.choice(("the matcher", "the matcher", "RETURN", "the buffer"))
     asked = example.query
     if through == "the buffer" and (

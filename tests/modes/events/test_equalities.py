@@ -25,11 +25,12 @@ from tests.modes.rows.property.draws import RandomDraw
 import sparkrex as rex
 from sparkrex.modes.events import engine as event_engine
 from sparkrex.modes.events.analyze.equalities import EqualityPartition, find_partition
+from sparkrex.modes.events.mode import EventsMode
 from sparkrex.modes.events.nfab import matcher
 from sparkrex.modes.events.nfab.automaton import compile_automaton
 from sparkrex.modes.events.pattern import absences
 from sparkrex.modes.events.plan import Strategy
-from sparkrex.settings import EVENT_ALGORITHMS, Settings
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,11 +129,12 @@ def test_next_match_commits_to_an_event_of_another_value() -> None:
     text = f"PATTERN SEQ(A a, B b, C c) WHERE skip_till_next_match(a, b, c) {{ {where} }} RETURN a.ts AS a, b.ts AS b"
     options: dict[str, Any] = {"time": "ts", "type": "kind"}
     assert rex.events(text, LETTERS, **options).num_rows == 0
-    explained = str(rex.explain_events(text, LETTERS, **options))
+    explained = str(rex.explain(rex.events(text, **options), LETTERS))
     assert "no partition by equalities: x: skip_till_next_match selects b without comparing it" in explained
     any_match = text.replace("next", "any")
     assert rex.events(any_match, LETTERS, **options).to_pylist() == [{"a": 1, "b": 3}]
-    assert "partition by equalities: a.x = c.x, b.x = c.x" in str(rex.explain_events(any_match, LETTERS, **options))
+    explained = str(rex.explain(rex.events(any_match, **options), LETTERS))
+    assert "partition by equalities: a.x = c.x, b.x = c.x" in explained
 
 
 NAN = float("nan")
@@ -151,7 +153,7 @@ def test_order_and_numbers_are_those_of_the_whole_stream() -> None:
     """By the last event, whatever the value: the partitions are ours alone."""
     stream = pa.table({"ts": range(8), "kind": list("AABBABAB"), "x": [2, 1, 1, 2, 3, 3, 1, 1]})
     text = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { a.x = b.x }"
-    for settings in ({}, {"chunk_rows": 1}, {"chunk_rows": 3}, {"event_algorithm": "backtrack"}):
+    for settings in ({}, {"chunk_rows": 1}, {"chunk_rows": 3}, {"matcher": "backtrack"}):
         found = rex.events(text, stream, time="ts", type="kind", settings=settings)
         assert found.column("match_id").to_pylist() == [1, 1, 2, 2, 3, 3, 4, 4]
         assert found.column("ts").to_pylist() == [1, 2, 0, 3, 4, 5, 6, 7]
@@ -165,11 +167,11 @@ def test_numbers_are_those_of_the_querys_own_partition() -> None:
         "ts": range(8), "kind": list("AABBAABB"), "x": [2, 1, 1, 2, 1, 2, 2, 1], "k": list("ppppqqqq"),
     })
     text = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { [k] AND a.x = b.x }"
-    for settings in ({}, {"chunk_rows": 1}, {"chunk_rows": 3}, {"event_algorithm": "backtrack"}):
+    for settings in ({}, {"chunk_rows": 1}, {"chunk_rows": 3}, {"matcher": "backtrack"}):
         found = rex.events(text, stream, time="ts", type="kind", settings=settings)
         assert found.column("match_id").to_pylist() == [1, 1, 2, 2, 1, 1, 2, 2]
         assert found.column("ts").to_pylist() == [1, 2, 0, 3, 5, 6, 4, 7]
-    buffer = rex.events(text, stream, time="ts", type="kind", compressed=True)
+    buffer = rex.events(text, time="ts", type="kind").buffer(stream)
     assert rex.decompress(buffer) == found
 
 
@@ -187,7 +189,7 @@ def test_negated_events_of_other_values_do_not_change_the_order(
     variables = "a, b, c, d" if "D" in pattern else "a, b, c"
     text = f"PATTERN {pattern} WHERE skip_till_any_match({variables}) {{ {where} }}"
     found = rex.events(text, stream, time="ts", type="kind")
-    assert "─ partition by equalities" in str(rex.explain_events(text, stream, time="ts", type="kind"))
+    assert "─ partition by equalities" in str(rex.explain(rex.events(text, time="ts", type="kind"), stream))
     monkeypatch.setattr(event_engine, "find_partition", lambda query: EqualityPartition())
     assert found == rex.events(text, stream, time="ts", type="kind")
     assert found.num_rows > 2
@@ -221,7 +223,7 @@ def test_strict_ties_keep_their_order_in_memory() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(event_engine, "find_partition", lambda query: EqualityPartition())
         assert rex.events(text, stream, **options) == found
-    assert "no partition by equalities: with strict ties" in str(rex.explain_events(text, stream, **options))
+    assert "no partition by equalities: with strict ties" in str(rex.explain(rex.events(text, **options), stream))
 
 
 def test_nested_types_decline() -> None:
@@ -249,7 +251,7 @@ def test_two_keys_and_an_equivalence_test() -> None:
     same = rex.events(text % "[k] AND [x] AND [y]", stream, **options)
     assert found.num_rows > 10
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, same.to_pylist()))
-    explained = str(rex.explain_events(text % f"[k] AND {equal}", stream, **options))
+    explained = str(rex.explain(rex.events(text % f"[k] AND {equal}", **options), stream))
     assert "partition by equalities: a.x = b.x, b.x = c.x" in explained
     assert "partition by equalities: a.y = b.y, b.y = c.y" in explained
 
@@ -275,11 +277,11 @@ def test_partitioned_equals_oracle(
         expected = find_matches(asked, rows)
         found = find_partition(asked)
         settings = Settings(
-            threads=draw.choice((1, 3)), event_algorithm=draw.choice(EVENT_ALGORITHMS),
+            threads=draw.choice((1, 3)), matcher=draw.choice(EventsMode.matchers),
             chunk_rows=draw.choice((None, None, 3, 1)),
         )
         whole = engine_matches(
-            asked, rows, evaluator=evaluator, settings=Settings(threads=1, event_algorithm=settings.event_algorithm)
+            asked, rows, evaluator=evaluator, settings=Settings(threads=1, matcher=settings.matcher)
         )
         answer = returned_matches(asked, rows, evaluator=evaluator, settings=settings)
         told = f"seed {SEED + number}, {settings}, {found}\n{example}"

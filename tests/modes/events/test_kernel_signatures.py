@@ -26,7 +26,7 @@ QUERIES = [
     "PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match(a[], b) { a[i].y > avg(a[..i-1].y) AND a[1].x IS NOT NULL }",
 ]
 SETTINGS: list[dict[str, Any]] = [
-    {}, {"chunk_rows": 7}, {"event_algorithm": "basic", "chunk_rows": 1}, {"event_algorithm": "backtrack"},
+    {}, {"chunk_rows": 7}, {"matcher": "basic", "chunk_rows": 1}, {"matcher": "backtrack"},
 ]
 
 

@@ -100,7 +100,7 @@ def test_the_answer_is_that_of_testing_all_runs(name: str) -> None:
     text = f"PATTERN {pattern} WHERE skip_till_{strategy} {{ {where} }} WITHIN %s {RETURN}"
     ways = [
         ("20", {}, {}), ("9", {}, {"chunk_rows": 13}), ("9", {"ties": "strict"}, {}),
-        ("30 EVENTS", {}, {"event_algorithm": "basic"}), ("15 EVENTS", {"output": "non_overlapping"}, {}),
+        ("30 EVENTS", {}, {"matcher": "basic"}), ("15 EVENTS", {"output": "non_overlapping"}, {}),
     ]
     for within, options, settings in ways:
         options = dict(options)
@@ -151,13 +151,13 @@ def test_a_failing_conjunct_in_front_is_still_computed() -> None:
 def test_explain_names_the_edges() -> None:
     events = stream(10, 5).drop(["n"]).take([0, 2, 4])
     text = f"PATTERN SEQ(A a, B b, C c) WHERE skip_till_next_match(a, b, c) {{ %s }} {RETURN}"
-    explained = str(rex.explain_events(text % TRANSITIVE, events, **OPTIONS))
+    explained = str(rex.explain(rex.events(text % TRANSITIVE, **OPTIONS), events))
     assert explained.count("runs looked up by") == 1
     assert "runs looked up by (a.x = x)" in explained
-    partitioned = str(rex.explain_events(text % "a.x = b.x AND b.x = c.x", events, **OPTIONS))
+    partitioned = str(rex.explain(rex.events(text % "a.x = b.x AND b.x = c.x", **OPTIONS), events))
     assert "runs looked up" not in partitioned
     contiguous = text.replace("skip_till_next_match", "strict_contiguity")
-    assert "runs looked up" not in str(rex.explain_events(contiguous % TRANSITIVE, events, **OPTIONS))
+    assert "runs looked up" not in str(rex.explain(rex.events(contiguous % TRANSITIVE, **OPTIONS), events))
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +183,7 @@ def test_looked_up_equals_oracle(
         draw = RandomDraw(random.Random(SEED + 7_000_000 + number))
         example = generate_equalities(draw)
         asked, rows = example.query, example.rows
-        settings = Settings(threads=draw.choice((1, 3)), event_algorithm=draw.choice(("merging", "merging", "basic")))
+        settings = Settings(threads=draw.choice((1, 3)), matcher=draw.choice(("nfab", "nfab", "basic")))
         chunk = draw.choice((None, None, 1, 3))
         told = f"seed {SEED + 7_000_000 + number}, {settings}, {chunk}\n{example}"
         tables.clear()

@@ -17,15 +17,16 @@ from tests.modes.segments.building import call
 from sparkrex.errors import ExecutionError
 from sparkrex.modes.events.engine import run_events
 from sparkrex.modes.events.kernels.codes import MERGES, RUN_STEPS
+from sparkrex.modes.events.mode import EventsMode
 from sparkrex.modes.events.nfab.automaton import compile_automaton
 from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
-from sparkrex.settings import EVENT_ALGORITHMS, Settings
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from sparkrex.hosts.duckdb.host import RelationEvaluator
 
 PAIR = query(seq("A a", "B b"), Strategy.NEXT)
-FED = ("merging", "basic")
+FED = ("nfab", "basic")
 """The algorithms that take a partition in parts."""
 
 
@@ -35,9 +36,9 @@ def evaluator() -> RelationEvaluator:
     return evaluator_of(PAIR)
 
 
-def partition_of(asked: EventQuery, evaluator: RelationEvaluator, algorithm: str = "merging") -> OnePartition:
+def partition_of(asked: EventQuery, evaluator: RelationEvaluator, algorithm: str = "nfab") -> OnePartition:
     """One partition, in one thread."""
-    return OnePartition(runner_of(asked, evaluator, Settings(threads=1, event_algorithm=algorithm)))
+    return OnePartition(runner_of(asked, evaluator, Settings(threads=1, matcher=algorithm)))
 
 
 def at(*moments: tuple[int, str]) -> list[dict[str, Any]]:
@@ -45,7 +46,7 @@ def at(*moments: tuple[int, str]) -> list[dict[str, Any]]:
     return [row | {"t": t} for row, (t, _) in zip(stream(*(kind for _, kind in moments)), moments, strict=True)]
 
 
-@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+@pytest.mark.parametrize("algorithm", EventsMode.matchers)
 def test_of_two_merged_runs_only_the_younger_is_inside_the_window(
     algorithm: str, evaluator: RelationEvaluator
 ) -> None:
@@ -53,7 +54,7 @@ def test_of_two_merged_runs_only_the_younger_is_inside_the_window(
     asked = query(seq("A a", "B+ b", "C c"), Strategy.NEXT, within=2)
     partition = partition_of(asked, evaluator, algorithm)
     assert partition.feed(stream("A", "A", "B", "C"), closes=True) == [((2, 3, 4), ("a", "b", "c"))]
-    assert (partition.statistics[MERGES] > 0) == (algorithm == "merging")
+    assert (partition.statistics[MERGES] > 0) == (algorithm == "nfab")
 
 
 def test_runs_are_merged_when_their_maximum_is_the_same(evaluator: RelationEvaluator) -> None:
@@ -98,7 +99,7 @@ def test_a_state_saved_in_the_middle_of_an_end_negation(
 
 def test_backtracking_says_that_it_needs_whole_partitions(evaluator: RelationEvaluator) -> None:
     assert partition_of(PAIR, evaluator, "backtrack").runner.refusal == (
-        "event_algorithm = 'backtrack' runs one run at a time, over whole partitions"
+        "the matcher backtrack runs one run at a time, over whole partitions"
     )
     assert [partition_of(PAIR, evaluator, algorithm).runner.refusal for algorithm in FED] == [None, None]
 
@@ -201,8 +202,8 @@ def test_longer_streams_by_every_algorithm(evaluator: RelationEvaluator) -> None
         most = 14 if asked.strategy is Strategy.ANY else 40
         rows = events(draw, most, n_keys=3, has_ties=len(asked.order_by) > 1, parts=True)
         found = sorted(engine_matches(asked, rows, evaluator=evaluator))
-        for algorithm, chunk in (("basic", None), ("backtrack", None), ("merging", 7)):
-            settings = Settings(threads=1, event_algorithm=algorithm)
+        for algorithm, chunk in (("basic", None), ("backtrack", None), ("nfab", 7)):
+            settings = Settings(threads=1, matcher=algorithm)
             again = engine_matches(asked, rows, chunk=chunk, evaluator=evaluator, settings=settings)
             assert sorted(again) == found, f"{algorithm} {chunk}\n{Example(asked, rows)}"
         if asked.strategy is not Strategy.ANY:

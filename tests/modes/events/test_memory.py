@@ -61,12 +61,12 @@ RUNS = "PATTERN SEQ(A a, B+ b[], C c) WHERE skip_till_any_match(a, b[], c) RETUR
 
 @pytest.mark.parametrize(
     ("query", "algorithm"),
-    [(MATCHES, "merging"), (MATCHES, "basic"), (RUNS, "basic"), (MATCHES, "backtrack")],
+    [(MATCHES, "nfab"), (MATCHES, "basic"), (RUNS, "basic"), (MATCHES, "backtrack")],
     ids=["matches", "matches-and-runs", "runs", "backtrack"],
 )
 def test_a_query_takes_what_event_memory_says(query: str, algorithm: str) -> None:
     """Growing by copying, matches took 1.7 times as much, and runs 2.2 times."""
-    code, share = measure(query, events(3), events(40), event_algorithm=algorithm)
+    code, share = measure(query, events(3), events(40), matcher=algorithm)
     assert code == "REX410"
     assert share <= 1.25
 
@@ -88,7 +88,7 @@ def test_threads_share_what_backtracking_may_take() -> None:
     query = "PATTERN SEQ(A a, B+ b[], C c) WHERE skip_till_any_match(a, b[], c) { [k] } RETURN count(b[]) AS n"
     # So many events that both partitions have a thread.
     code, share = measure(
-        query, 2 * [("C", 20_000), *events(3)], 2 * [("C", 20_000), *events(40)], event_algorithm="backtrack", threads=2
+        query, 2 * [("C", 20_000), *events(3)], 2 * [("C", 20_000), *events(40)], matcher="backtrack", threads=2
     )
     assert code == "REX410"
     assert share <= 1.25
@@ -98,7 +98,7 @@ def test_threads_share_what_backtracking_may_take() -> None:
 def test_backtracking_forgets_the_histories_it_has_left() -> None:
     """A node of the buffer for each step took 4 times as much."""
     query = RUNS.replace("RETURN", "{ c.x > b[1].x } RETURN")
-    code, share = measure(query, events(3), events(40), event_algorithm="backtrack", max_steps=20_000_000)
+    code, share = measure(query, events(3), events(40), matcher="backtrack", max_steps=20_000_000)
     assert code == "REX403"
     assert share <= 0.25
 

@@ -21,8 +21,9 @@ from tests.modes.segments.building import call
 
 from sparkrex.errors import ExecutionError
 from sparkrex.modes.events.kernels import codes
+from sparkrex.modes.events.mode import EventsMode
 from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
-from sparkrex.settings import EVENT_ALGORITHMS, Settings
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from sparkrex.hosts.duckdb.host import RelationEvaluator
@@ -110,8 +111,8 @@ def test_negation_against_the_oracle(number: int, evaluator: RelationEvaluator) 
         strategy = source.choice([Strategy.ANY, Strategy.ANY, Strategy.ANY, Strategy.NEXT])
         drawn = example(source, items, names, strategy)
         expected = sorted(find_matches(drawn.query, drawn.rows))
-        for algorithm, chunk in (("merging", None), ("merging", 1), ("merging", 3), ("basic", 2), ("backtrack", None)):
-            settings = Settings(threads=1, event_algorithm=algorithm)
+        for algorithm, chunk in (("nfab", None), ("nfab", 1), ("nfab", 3), ("basic", 2), ("backtrack", None)):
+            settings = Settings(threads=1, matcher=algorithm)
             found = engine_matches(drawn.query, drawn.rows, chunk=chunk, evaluator=evaluator, settings=settings)
             assert sorted(found) == expected, f"{algorithm}, chunk {chunk}\n{drawn}"
         positive = seq(*(item for item in items if not item.startswith("~")))
@@ -219,7 +220,7 @@ def test_a_condition_that_reads_a_whole_array_has_a_limit(
 
 
 def test_backtracking_has_a_limit(evaluator: RelationEvaluator) -> None:
-    settings = Settings(threads=1, max_steps=100_000, event_algorithm="backtrack")
+    settings = Settings(threads=1, max_steps=100_000, matcher="backtrack")
     with pytest.raises(ExecutionError) as caught:
         engine_matches(NO_END[0][0], letters(NO_END[0][1]), evaluator=evaluator, settings=settings)
     assert caught.value.code == "REX403"
@@ -231,10 +232,10 @@ BY_SUM = query(
 )
 
 
-@pytest.mark.parametrize("algorithm", EVENT_ALGORITHMS)
+@pytest.mark.parametrize("algorithm", EventsMode.matchers)
 def test_an_interrupt_ends_a_search(algorithm: str, evaluator: RelationEvaluator) -> None:
     """Without an answer to it this test does not end."""
-    settings = Settings(threads=1, max_steps=1 << 60, max_event_memory=1 << 40, event_algorithm=algorithm)
+    settings = Settings(threads=1, max_steps=1 << 60, max_event_memory=1 << 40, matcher=algorithm)
     engine_matches(BY_SUM, letters("ABDCC"), evaluator=evaluator, settings=settings)  # compiled
     # There are as many runs as sums, all the time.
     n_events = 40 if algorithm == "backtrack" else 14

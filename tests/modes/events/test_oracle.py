@@ -33,9 +33,10 @@ from tests.modes.events.sentences import matches_by_sentences
 from tests.modes.rows.property.draws import strategy
 from tests.modes.segments.building import call
 
+from sparkrex.modes.events.mode import EventsMode
 from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
 from sparkrex.modes.plan import Measure
-from sparkrex.settings import EVENT_ALGORITHMS, Settings
+from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
     from sparkrex.hosts.duckdb.host import RelationEvaluator
@@ -52,8 +53,8 @@ def evaluator() -> RelationEvaluator:
 def found(asked: EventQuery, rows: list[dict[str, Any]]) -> list[str]:
     """The matches in the oracle's order; the engine must find the same by every algorithm."""
     matches = find_matches(asked, rows)
-    for algorithm in EVENT_ALGORITHMS:
-        settings = Settings(threads=1, event_algorithm=algorithm)
+    for algorithm in EventsMode.matchers:
+        settings = Settings(threads=1, matcher=algorithm)
         by_engine = engine_matches(asked, rows, evaluator=evaluator(), settings=settings)
         assert sorted(by_engine) == sorted(matches), algorithm
     return [" ".join(f"{variable}{row + 1}" for row, variable in zip(*match, strict=True)) for match in matches]

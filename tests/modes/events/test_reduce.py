@@ -44,11 +44,11 @@ def test_a_repetition_of_a_repetition_is_read_in_one_way() -> None:
 
 
 @pytest.mark.parametrize("strategy", [Strategy.NEXT, Strategy.ANY, Strategy.STRICT])
-@pytest.mark.parametrize("algorithm", ["merging", "basic", "backtrack"])
+@pytest.mark.parametrize("algorithm", ["nfab", "basic", "backtrack"])
 def test_the_matches_stay_the_same(strategy: Strategy, algorithm: str) -> None:
     rising = {"a": call("ge", here("x"), aggregate("max", "a", "x"))}
     asked = query(NESTED, strategy, take=rising)
     rows = stream(("A", 1), ("A", 3), ("A", 2), ("B", 0), ("A", 4), ("B", 1))
-    settings = Settings(event_algorithm=algorithm)
+    settings = Settings(matcher=algorithm)
     found = engine_matches(asked, rows, evaluator=evaluator_of(asked), settings=settings)
     assert sorted(found) == sorted(find_matches(asked, rows))

@@ -209,7 +209,7 @@ def test_many_open_slots_are_whole_partitions(
         streams = [example.rows] + [
             events(draw, most, n_keys=3, has_ties=has_ties, parts=True) for _ in range(N_STREAMS - 1)
         ]
-        settings = Settings(threads=choices.choice([1, 2]), event_algorithm=choices.choice(["merging", "basic"]))
+        settings = Settings(threads=choices.choice([1, 2]), matcher=choices.choice(["nfab", "basic"]))
         runner = runner_of(asked, evaluator, settings)
         partitions = partitions_of(runner, streams)
         expected = whole(runner, partitions)

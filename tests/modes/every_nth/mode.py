@@ -74,6 +74,8 @@ class NthTask(WorkerTask):
 class EveryNthMode:
     """See `sparkrex.modes.protocol.Mode`."""
 
+    matchers = ()
+
     def run(
         self, plan: EveryNth, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> pa.Table:
@@ -94,7 +96,7 @@ class EveryNthMode:
         """Spark projects the columns; the workers count."""
         lowering = Lowering(input_name)
         keys = tuple(lowering.column(key.expression, "k") for key in plan.partition_by)
-        order, order_by = lower_order(plan.order_by, settings.tie_break, lowering)
+        order, order_by = lower_order(plan.order_by, lowering)
         passed = {name: lowering.column(ColumnAt(Target(), name), "c") for name in plan.input_columns}
         worker = replace(
             plan, input_columns=tuple(dict.fromkeys(passed.values())), order_by=tuple(order_by),

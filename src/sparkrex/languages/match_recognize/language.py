@@ -10,6 +10,7 @@ from sparkrex.languages.match_recognize.parse import parse_clause
 from sparkrex.modes.rows.analyze import analyze_clause
 from sparkrex.modes.segments.analyze.clause import analyze_segments, is_segment_clause
 from sparkrex.modes.sub_clauses import union_variables
+from sparkrex.syntax.parentheses import check_parentheses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,8 @@ class MatchRecognizeLanguage:
     def parse(
         self, tokens: Sequence[Token], span: Span, source: Source, dialect: Dialect, rules: NameRules
     ) -> Clause:
-        """The clause between the parentheses."""
+        """The clause between the parentheses; one of its own has none, and may lack others."""
+        check_parentheses(tokens, source)
         return parse_clause(tokens, span, source, dialect, rules)
 
     def mode(self, clause: Clause) -> str:

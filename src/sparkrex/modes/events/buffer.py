@@ -79,7 +79,7 @@ def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
 def decompress_events(compressed: pa.Table) -> pa.Table:
     """The matches, one row per event, as RETURN EVENTS shows them."""
     if tuple(compressed.column_names) != _COLUMNS:
-        raise TypeError(f"a table with the columns {', '.join(_COLUMNS)} is expected, as compressed=True gives it")
+        raise TypeError(f"a table with the columns {', '.join(_COLUMNS)} is expected, as buffer() gives it")
     entries = _read(compressed)
     first, partition, items = _histories(entries)
     n_events = items.length[first]

@@ -90,10 +90,10 @@ def _partition_named(query: EventQuery, feed: Feed) -> AbstractContextManager[No
     return partition_named(feed, [key.name for key in query.partition_by], key_columns(query))
 
 
-def compress_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
+def buffer_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
     """The matches as the buffer that they share; see `buffer`."""
     matcher = NfabMatcher(query, evaluator, settings)
-    _refuse_compressed(query, is_ambiguous=not matcher.automaton.is_unambiguous)
+    _refuse_buffer(query, is_ambiguous=not matcher.automaton.is_unambiguous)
     warn_of_unknown_types(query, table)
     table = taking_part(query, table, evaluator, settings)
     table, arrangement, ranking = _arranged(query, matcher, table, evaluator, settings)
@@ -109,9 +109,9 @@ def compress_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, se
     return buffer_table(buffer, place, matcher.variables, query.input_columns, table, arrangement.order)
 
 
-def _refuse_compressed(query: EventQuery, *, is_ambiguous: bool) -> None:
+def _refuse_buffer(query: EventQuery, *, is_ambiguous: bool) -> None:
     """What is decided or computed match by match cannot be had without the matches."""
-    hint = "leave compressed= out"
+    hint = "ask for its matches"
     if absences(query.pattern):
         what = "a negated component"
     elif query.is_non_overlapping:
@@ -123,7 +123,7 @@ def _refuse_compressed(query: EventQuery, *, is_ambiguous: bool) -> None:
         what, hint = "expressions in RETURN", "write RETURN EVENTS"
     else:
         return
-    raise UnsupportedError("REX301", f"compressed output of a query with {what}", query.source, query.span, hint=hint)
+    raise UnsupportedError("REX301", f"the buffer of a query with {what}", query.source, query.span, hint=hint)
 
 
 def explain_events(
@@ -138,7 +138,7 @@ def explain_events(
     matcher = NfabMatcher(query, evaluator, settings)
     matcher.looks_up = matcher.looks_up and not found.keys
     return EventsExplained(
-        query, settings.event_algorithm, tuple(matcher.describe()), counted, watch.laps, found.used, found.refusals
+        query, settings.matcher or "nfab", tuple(matcher.describe()), counted, watch.laps, found.used, found.refusals
     )
 
 
@@ -160,7 +160,7 @@ def explain_for_workers(query: EventQuery, evaluator: Evaluator, settings: Setti
         reason = "match_id numbers the matches of a partition, which must be whole in one task"
     refused = [f"{key}: {reason}" for key in used if key not in query.equal_by]
     return EventsExplained(
-        query, settings.event_algorithm, tuple(lines), refusals=(*found.refusals, *refused),
+        query, settings.matcher or "nfab", tuple(lines), refusals=(*found.refusals, *refused),
         equalities=tuple(text for key, text in used.items() if key in query.equal_by),
     )
 

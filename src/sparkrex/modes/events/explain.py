@@ -60,7 +60,7 @@ class EventsExplained:
             for measure in query.measures or ()
         ]
         found.append(Branch(runs_text(query)))
-        found.append(Branch(f"matcher nfab: {self.algorithm}", _nested(self.matcher)))
+        found.append(Branch(f"matcher {self.algorithm}", _nested(self.matcher)))
         if self.laps:
             counted = ", ".join(f"{number:,} {what}" for what, number in self.counted.items())
             found += [Branch(f"counted {counted}"), stages(self.laps)]

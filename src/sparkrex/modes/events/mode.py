@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sparkrex.modes.events.engine import check_events, explain_events, explain_for_workers, run_events
+from sparkrex.modes.events.engine import buffer_events, check_events, explain_events, explain_for_workers, run_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 class EventsMode:
-    """See `modes.protocol.Mode`."""
+    """See `modes.protocol.Mode` and `Buffered`."""
+
+    matchers = ("nfab", "basic", "backtrack")
 
     def run(
         self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
@@ -35,6 +37,10 @@ class EventsMode:
     ) -> EventsExplained:
         """The automaton, and which equalities partition the stream."""
         return explain_events(plan, table, evaluator, settings, analyze=analyze)
+
+    def buffer(self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
+        """The nodes of all runs, with pointers to those before."""
+        return buffer_events(plan, table, evaluator, settings)
 
     def lower(
         self, plan: EventQuery, input_name: str, settings: Settings, wanted: frozenset[str] | None,

@@ -54,7 +54,7 @@ def check_order(
     also = f" and {', '.join(tie_break)}" if tie_break else ""
     raise _error(
         f"two events have the same {time}{also}, so that neither is before the other: {time} = {at.as_py()}", query,
-        place, "name columns that tell them apart: tie_break=, or TIE BREAK inside MATCH_EVENTS",
+        place, "name columns that tell them apart by tie_break; inside MATCH_EVENTS: TIE BREAK column",
     )
 
 

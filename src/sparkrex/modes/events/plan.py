@@ -23,6 +23,7 @@ from sparkrex.modes.plan import OrderKey, Plan, columns_of
 from sparkrex.scalar.expression import ColumnAt, Target
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from decimal import Decimal
 
     from sparkrex.modes.events.pattern import EventPattern
@@ -117,6 +118,12 @@ class EventQuery(Plan):
         """Columns that conditions and RETURN read, and the test of what can take part."""
         # Not super(): a class with slots is made twice, and the name in it means the first.
         return Plan.searched_columns(self) | columns_of(() if self.relevant is None else (self.relevant,))
+
+    def with_tie_break(self, names: Sequence[str]) -> EventQuery:
+        """The time, the columns that the query itself names, then these."""
+        known = {key.column for key in self.order_by}
+        keys = (OrderKey(ColumnAt(Target(), name), False, True, name) for name in names if name not in known)
+        return replace(self, order_by=(*self.order_by, *keys))
 
     def ranked(self, rank: str) -> EventQuery:
         """The time stays; the tie-break columns become their rank."""

@@ -71,9 +71,9 @@ class EventRunner:
     @property
     def refusal(self) -> str | None:
         """Backtracking reads events again for every run."""
-        if self.matcher.settings.event_algorithm != "backtrack":
+        if self.matcher.settings.matcher != "backtrack":
             return None
-        return "event_algorithm = 'backtrack' runs one run at a time, over whole partitions"
+        return "the matcher backtrack runs one run at a time, over whole partitions"
 
     def open(self) -> State:
         """The state before the first feed."""

@@ -17,7 +17,7 @@ MATCHED = "rex_matched"
 
 
 def lower(
-    plan: MatchRecognize, input_name: str, tie_break: tuple[str, ...], wanted: frozenset[str] | None
+    plan: MatchRecognize, input_name: str, wanted: frozenset[str] | None
 ) -> Lowered:
     """Cut a plan.
 
@@ -26,7 +26,7 @@ def lower(
     """
     lowering = Lowering(input_name)
     keys = tuple(lowering.column(key.expression, "k") for key in plan.partition_by)
-    order, order_by = lower_order(plan.order_by, tie_break, lowering)
+    order, order_by = lower_order(plan.order_by, lowering)
     definitions = tuple(
         Definition(definition.variable, lowering.lowered(definition.condition, is_guarded=False))
         for definition in plan.definitions

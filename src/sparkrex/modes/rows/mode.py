@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class RowsMode:
     """See `modes.protocol.Mode`."""
 
+    matchers = ("automaton", "backtrack", "interpreter")
+
     def run(
         self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> pa.Table:
@@ -42,7 +44,7 @@ class RowsMode:
         """Every part that speaks of one row is Spark's."""
         from sparkrex.modes.rows.lower import lower
 
-        return lower(plan, input_name, settings.tie_break, wanted)
+        return lower(plan, input_name, wanted)
 
     def task(
         self, lowered: Lowered, written: MatchRecognize, sample: pa.Table, carried: Carried, evaluator: Evaluator,

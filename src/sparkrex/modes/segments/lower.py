@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from sparkrex.scalar.expression import Expression
 
 
-def lower_search(search: SegmentSearch, input_name: str, tie_break: tuple[str, ...]) -> Lowered:
+def lower_search(search: SegmentSearch, input_name: str) -> Lowered:
     """Cut a search."""
     lowering = SegmentLowering(input_name)
     lowering.windows.add(INDEX)  # no column of the input: the workers make it
     keys = tuple(lowering.column(key.expression, "k") for key in search.partition_by)
-    order, order_by = lower_order(search.order_by, tie_break, lowering)
+    order, order_by = lower_order(search.order_by, lowering)
     definitions = tuple(_definition(definition, lowering) for definition in search.definitions)
     lowering.own = Target()
     measures, rendered = lower_measures(_indexed(search), lowering)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 class SegmentsMode:
     """See `modes.protocol.Mode`."""
 
+    matchers = ()
+
     def run(
         self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> pa.Table:
@@ -49,7 +51,7 @@ class SegmentsMode:
         """Spark evaluates every part that reads one row."""
         from sparkrex.modes.segments.lower import lower_search
 
-        return lower_search(plan, input_name, settings.tie_break)
+        return lower_search(plan, input_name)
 
     def task(
         self, lowered: Lowered, written: SegmentSearch, sample: pa.Table, carried: Carried, evaluator: Evaluator,

@@ -121,7 +121,7 @@ class NfabMatcher:
 
     @property
     def _backtracks(self) -> bool:
-        return self.settings.event_algorithm == "backtrack"
+        return self.settings.matcher == "backtrack"
 
     def describe(self) -> list[str]:
         """The automaton with the formula of every edge."""
@@ -205,7 +205,7 @@ class NfabMatcher:
         most_edges = max(1, int(np.diff(self._tables.edge_offsets).max(initial=0)))
         constructs = self.constructs and not keeps_buffer
         return Options(
-            np.int64(_STRATEGIES[self.query.strategy]), self.settings.event_algorithm == "merging",
+            np.int64(_STRATEGIES[self.query.strategy]), self.settings.matcher != "basic",
             self._prunes and constructs, keeps_buffer, constructs, np.int64(most_edges),
         )
 
