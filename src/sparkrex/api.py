@@ -35,8 +35,9 @@ def compile(
 ) -> Query:
     """Parse a statement once, to run it many times.
 
-    Values in `args` may stand anywhere, also in a pattern; others are given when the query is called. Of a `Query`, as
-    `match` and `events` make them, it gives the same one under other settings.
+    Values in `args` are there while it is parsed, so that they may stand where only a constant can, as in WITHIN;
+    others are given when the query is called. Of a `Query`, as `match` and `events` make them, it gives the same one
+    under other settings.
 
     >>> import sparkrex as rex
     >>> rex.compile("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A B+) DEFINE B AS x > PREV(x))")

@@ -80,7 +80,8 @@ class RexError(Exception):
     """Base of all errors: code, message, place, notes and hint.
 
     An error is a value until it is shown: whoever knows more about it on its way up sets a field, and `str` makes the
-    text. `partition` are the keys of the partition that it is about, by the names that the user knows.
+    text. `partition` are the keys of the partition that it is about, by the names that the user knows. Where the hint
+    speaks of Python, `command_hint` says the same to users of the command.
     """
 
     kind: ClassVar[str] = "error"
@@ -88,7 +89,7 @@ class RexError(Exception):
 
     def __init__(
         self, code: str, message: str, source: Source | None, span: Span | None, *,
-        hint: str | None = None, notes: Iterable[str] = (),
+        hint: str | None = None, command_hint: str | None = None, notes: Iterable[str] = (),
     ) -> None:
         if code not in CODES:
             raise ValueError(f"unknown error code {code}")
@@ -98,21 +99,31 @@ class RexError(Exception):
         self.source = source
         self.span = span
         self.hint = hint
+        self.command_hint = command_hint
         self.notes = tuple(notes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.code, self.message, self.source, self.span, self.hint, self.notes, self.partition)
+        fields = (
+            self.code, self.message, self.source, self.span, self.hint, self.command_hint, self.notes, self.partition
+        )
         return _restore, (type(self), *fields)
 
     def __str__(self) -> str:
+        return self._shown(self.hint)
+
+    def for_command(self) -> str:
+        """The text that the command shows."""
+        return self._shown(self.command_hint or self.hint)
+
+    def _shown(self, hint: str | None) -> str:
         parts = [f"{self.kind}[{self.code}]: {self.message}"]
         if self.source is not None and self.span is not None:
             parts.append(self.source.excerpt(self.span))
         parts += [f"note: {note}" for note in self.notes]
         if self.partition:
             parts.append(f"note: in partition {', '.join(f'{name} = {key!r}' for name, key in self.partition)}")
-        if self.hint:
-            parts.append(f"hint: {self.hint}")
+        if hint:
+            parts.append(f"hint: {hint}")
         return "\n".join(parts)
 
     def _render_traceback_(self) -> list[str]:
@@ -174,9 +185,9 @@ class InternalError(RexError):
 
 def _restore(
     kind: type[RexError], code: str, message: str, source: Source | None, span: Span | None, hint: str | None,
-    notes: tuple[str, ...], partition: tuple[tuple[str, Any], ...],
+    command_hint: str | None, notes: tuple[str, ...], partition: tuple[tuple[str, Any], ...],
 ) -> RexError:
-    error = kind(code, message, source, span, hint=hint, notes=notes)
+    error = kind(code, message, source, span, hint=hint, command_hint=command_hint, notes=notes)
     error.partition = partition
     return error
 

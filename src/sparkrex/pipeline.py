@@ -137,9 +137,10 @@ def check_matcher(query: ParsedQuery, settings: Settings) -> None:
     if settings.matcher is None or not known or any(settings.matcher in names for names in known.values()):
         return
     listed = (f"{mode}: {', '.join(names) or 'none'}" for mode, names in known.items())
+    modes = f"its mode is {''.join(known)}" if len(known) == 1 else f"its modes are {' and '.join(known)}"
     raise AnalysisError(
-        "REX217", f"matcher {settings.matcher!r} is not for this query, which is answered by {' and '.join(known)}",
-        None, None, hint=f"matchers of {'; of '.join(listed)}",
+        "REX217", f"the query has no matcher {settings.matcher!r}: {modes}", None, None,
+        hint=f"matchers of {'; of '.join(listed)}",
     )
 
 
@@ -233,12 +234,13 @@ def _refuse_action(action: Action, statement: Statement) -> None:
         return
     place = span_of(action.head[0]) if action.head else Span(0, 1)
     if action.kind in ("EXPLAIN", "DESCRIBE", "DESC"):
-        hint = "rex.explain(query) shows the plan"
+        hint, command_hint = "rex.explain(query) shows the plan", "rex explain QUERY shows the plan"
     else:
         hint = "run the query alone: its result is a table that Python can keep or write"
+        command_hint = "give the query alone: rex run writes its result to --output"
     raise UnsupportedError(
         "REX303", f"{action.kind} is not possible in memory: nothing would keep the result", statement.source, place,
-        hint=hint,
+        hint=hint, command_hint=command_hint,
     )
 
 

@@ -54,7 +54,7 @@ class Query:
         self.settings = settings
         self._keyword = keyword
         self._options = options
-        # Values known from the start stand in the query while it is parsed: then they may stand anywhere.
+        # Values known from the start are there while it is parsed: then they may stand where only a constant can.
         self._has_values = args is not None
         with faults_reported(text):
             self._parsed: ParsedQuery = parse_bound(text, dialect, keyword, options, args)

@@ -127,7 +127,7 @@ STATEMENTS = [
 CLAUSES = [
     _clause("window_of_a_row", "ORDER BY id PATTERN (A) DEFINE A AS «window(2, 5)»", "REX213", "DEFINE SEGMENT"),
     _clause("call_of_a_variable", "ORDER BY id PATTERN (A) DEFINE A AS A.«PREV(price)» > 1", "REX213", "PREV(A.x)"),
-    _clause("parameter_in_pattern", "ORDER BY id PATTERN (A{«:»n})", "REX103", "args="),
+    _clause("parameter_in_pattern", "ORDER BY id PATTERN (A{«:»n})", "REX103", "no parameters"),
     _clause("or_in_pattern", "ORDER BY id PATTERN (A «OR» B) DEFINE A AS price > 0", "REX103", "A | B", '"OR"'),
     _clause("and_in_pattern", "ORDER BY id PATTERN (A «and» B) DEFINE A AS price > 0", "REX103", "PATTERN (A B)"),
     _clause("not_in_pattern", "ORDER BY id PATTERN (A «NOT» B) DEFINE A AS price > 0", "REX103", "opposite condition"),

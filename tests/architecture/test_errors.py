@@ -30,14 +30,15 @@ def test_the_classes_are_those_of_the_public_list() -> None:
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_every_class_survives_pickling(kind: type[RexError]) -> None:
     source = Source("SELECT *\nFROM t")
-    error = kind("REX201", "no column x", source, Span(9, 13), hint="did you mean y?", notes=("partition a",))
+    error = kind("REX201", "no column x", source, Span(9, 13), hint="did you mean y?", command_hint="y", notes=("a",))
     error.partition = (("key", "a"), ("day", None))
     assert "note: in partition key = 'a', day = None\n" in str(error)
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is kind
-    for name in ("code", "message", "source", "span", "hint", "notes", "partition", "args", "position"):
+    for name in ("code", "message", "source", "span", "hint", "command_hint", "notes", "partition", "args", "position"):
         assert getattr(copy, name) == getattr(error, name), name
     assert str(copy) == str(error)
+    assert (str(copy).splitlines()[-1], copy.for_command().splitlines()[-1]) == ("hint: did you mean y?", "hint: y")
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)

@@ -171,7 +171,7 @@ TABLE: dict[str, Allowed] = {
         PACKAGE, "cli/files", "cli/session", "cli/spark_output", "cli/profile", "kernels/compiling", "warmup",
         packages="pyarrow",
     ),
-    "cli/files": allow(PACKAGE, "cli", "columns/paths", packages="pyarrow"),
+    "cli/files": allow(PACKAGE, "cli", "columns", "columns/paths", packages="pyarrow"),
     "cli/profile": allow("cli", "modes/segments/planner"),
     "cli/session": allow("cli", "cli/files", "spark", packages="pyspark"),
     "cli/spark_output": allow("cli", packages="pyspark"),

@@ -43,9 +43,9 @@ def test_a_table_that_is_not_there_is_a_wrong_query_also_on_spark(tmp_path: Path
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_path_that_is_not_there_is_3_and_the_log_is_kept(tmp_path: Path) -> None:
+def test_a_failure_of_spark_is_3_and_the_log_is_kept(tmp_path: Path) -> None:
     query, _ = write_inputs(tmp_path)
-    ticks = f"ticks={tmp_path}/none.csv"
+    ticks = f"ticks={tmp_path}/{{none,nothing}}.csv"  # a glob that only Spark reads
     done = rex("run", query, "-t", ticks, "-o", str(tmp_path / "out"), "--master", "local[2]", scratch=tmp_path)
     assert done.returncode == 3, done.stderr
     assert "PATH_NOT_FOUND" in done.stderr

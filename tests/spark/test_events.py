@@ -393,9 +393,21 @@ def test_types_of_the_call_that_spark_refuses(stream: DataFrame) -> None:
         rex.events(query, stream, time="ts", tie_break="id", types={"Odd": "frobnicate(x) = 1"})
 
 
-def test_compressed_is_for_memory(stream: DataFrame) -> None:
-    with pytest.raises(UnsupportedError, match="compressed=True is for streams in memory"):
-        rex.events("PATTERN SEQ(A a) WHERE skip_till_next_match(a)", **OPTIONS).buffer(stream)
+def test_buffers_and_readers_are_for_memory(stream: DataFrame) -> None:
+    query = rex.events("PATTERN SEQ(A a) WHERE skip_till_next_match(a)", **OPTIONS)
+    for call, name in ((query.buffer, "buffer"), (query.reader, "reader")):
+        with pytest.raises(UnsupportedError, match=rf"REX301.*{name}\(\) is for queries in memory"):
+            call(stream)
+
+
+def test_a_query_in_a_chain_and_ties_broken_by_the_setting(stream: DataFrame) -> None:
+    text = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { [k] } RETURN a.id AS a, b.id AS b"
+    expected = _rows(rex.events(text, STREAM, **OPTIONS))
+    assert expected
+    assert _rows(stream.transform(rex.events(text, **OPTIONS))) == expected
+    options: dict[str, Any] = {"time": "ts", "type": "kind", "settings": {"tie_break": "id"}}
+    assert _rows(stream.transform(rex.events(text, **options))) == expected
+    assert _rows(rex.events(text, STREAM, **options)) == expected
 
 
 def test_in_memory_streams_on_spark(spark: SparkSession) -> None:

@@ -13,17 +13,14 @@ from sparkrex.cli.failures import Failed, UsageError
 from sparkrex.cli.values import named_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
 FORMATS = ("parquet", "csv", "json")
 """What a result can be written as."""
 
-_SUFFIXES = {
-    "": "parquet", ".parquet": "parquet", ".csv": "csv", ".tsv": "tsv",
-    ".json": "json", ".jsonl": "json", ".ndjson": "json",
-}
 _NOT_WRITTEN = (".tsv", ".txt", ".xlsx", ".xls", ".orc", ".avro", ".feather", ".arrow", ".sql", ".html", ".xml", ".md")
-_COMPRESSED = (".gz", ".bz2", ".zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,48 +34,38 @@ class TableFile:
 
 def table_argument(text: str) -> TableFile:
     """A table from `name=path`; the extension says the format, and a path without one is Parquet."""
+    from sparkrex.columns.paths import FORMATS_READ, format_of
+
     name, path = named_value(text)
-    suffix = _suffix(path)
-    if not path or suffix not in _SUFFIXES:
-        known = ", ".join(filter(None, _SUFFIXES))
-        raise argparse.ArgumentTypeError(f"table {name}: {path!r} does not end like a known format: {known}")
-    return TableFile(name, path, _SUFFIXES[suffix])
+    kind = format_of(path)
+    if not path or kind is None:
+        raise argparse.ArgumentTypeError(f"table {name}: {path!r} does not end like what is read: {FORMATS_READ}")
+    return TableFile(name, path, kind)
 
 
 def output_format(path: str) -> str:
     """The format that the name of an output asks for, Parquet if none; refused if it is one that we do not write."""
-    if path == "-" or _suffix(path) in _NOT_WRITTEN:
+    from sparkrex.columns.paths import format_of
+
+    if path == "-" or Path(path.rstrip("/")).suffix.lower() in _NOT_WRITTEN:
         raise UsageError(f"a result cannot be written to {path}: name a .parquet, .csv or .json file, or give --format")
-    named = _SUFFIXES.get(_suffix(path))
+    named = format_of(path)
     return named if named in FORMATS else "parquet"
-
-
-def _suffix(path: str) -> str:
-    plain = Path(path.rstrip("/"))
-    if plain.suffix.lower() in _COMPRESSED:
-        plain = plain.with_suffix("")
-    return plain.suffix.lower()
 
 
 def open_table(table: TableFile) -> Any:
     """An Arrow dataset for Parquet, of which the query reads the columns it needs; else the table, read at once."""
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-    from pyarrow import csv
+    from sparkrex.columns.inputs import open_path
 
-    from sparkrex.columns.paths import open_dataset
+    return open_path(table.name, table.path)
 
-    kind: Any = table.format
-    if kind == "tsv":
-        kind = ds.CsvFileFormat(parse_options=csv.ParseOptions(delimiter="\t"))
-    try:
-        opened = open_dataset(table.name, table.path, kind)
-        return opened if table.format == "parquet" else opened.to_table()
-    except (pa.ArrowException, OSError) as error:
-        raise rex.ExecutionError(
-            "REX407", f"table {table.name}: {table.path} cannot be read as {table.format}", None, None,
-            notes=(str(error).split("\n")[0],),
-        ) from error
+
+def check_files(tables: Iterable[TableFile]) -> None:
+    """Fail if the files of a table are not there, before a Spark that reads this machine's files is started."""
+    from sparkrex.columns.paths import check_local_path
+
+    for table in tables:
+        check_local_path(table.name, table.path)
 
 
 def count_rows(opened: Any) -> int | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
+import warnings
 from typing import TYPE_CHECKING
 
 import sparkrex as rex
@@ -26,6 +27,7 @@ OK, WRONG_QUERY, USAGE, FAILED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 70, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; argparse itself exits with 2, or with 0 after --help."""
     parsed = make_parser().parse_args(arguments)
+    usual_form, warnings.formatwarning = warnings.formatwarning, _written_warning
     try:
         match parsed.command:
             case "run":
@@ -53,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except rex.RexError as error:
         if isinstance(error, rex.InternalError) and error.__cause__ is not None:
             traceback.print_exception(error.__cause__)  # for the report that the message asks for
-        return complain(str(error), exit_code(error))
+        return complain(error.for_command(), exit_code(error))
     except Failed as error:
         return complain(str(error), INTERNAL if error.is_internal else FAILED)
     except KeyboardInterrupt:
@@ -61,7 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception:
         traceback.print_exc()
         return complain("rex: this is a fault of SparkRex, please report it with the lines above", INTERNAL)
+    finally:
+        warnings.formatwarning = usual_form
     return OK
+
+
+def _written_warning(message: Warning | str, *_: object, **__: object) -> str:
+    """A warning without the line of Python that gave it, which is ours."""
+    return f"warning: {message}\n"
 
 
 def exit_code(error: rex.RexError) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,17 +15,26 @@ if TYPE_CHECKING:
 
 
 def compiled_query(arguments: argparse.Namespace) -> rex.Query:
-    """The query, parsed, so that a mistake shows before any file is read and any Spark is started."""
+    """The query, parsed with its values, so that a mistake shows before any file is read and any Spark is started."""
     names = [table.name.lower() for table in arguments.tables]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"table {name} is given twice")
-    return rex.compile(_text(arguments.query), dialect=arguments.dialect, settings=dict(arguments.settings))
+    return rex.compile(
+        _text(arguments.query), args=dict(arguments.args), dialect=arguments.dialect, settings=dict(arguments.settings)
+    )
 
 
 def is_on_spark(arguments: argparse.Namespace) -> bool:
     """Whether the arguments ask for Spark."""
     return arguments.master is not None or arguments.remote is not None
+
+
+def reads_local_files(arguments: argparse.Namespace) -> bool:
+    """Whether a path without a scheme means this machine to Spark, as far as can be told without asking it."""
+    url = arguments.remote or arguments.master
+    is_configured = any(name.endswith("fs.defaultFS") for name, _ in arguments.conf) or "HADOOP_CONF_DIR" in os.environ
+    return url.startswith("local") and not is_configured
 
 
 def _text(path: str) -> str:

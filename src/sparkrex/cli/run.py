@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkrex.cli.failures import UsageError
-from sparkrex.cli.files import count_parquet_rows, count_rows, open_table, output_format, write_table
+from sparkrex.cli.files import check_files, count_parquet_rows, count_rows, open_table, output_format, write_table
 from sparkrex.cli.own_input import refuse_files_of, refuse_own_input
 from sparkrex.cli.progress import Progress
-from sparkrex.cli.query import compiled_query, is_on_spark
+from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,7 @@ def run_in_memory(
         tables = {table.name: open_table(table) for table in arguments.tables}
         rows_in = [count_rows(opened) for opened in tables.values()]
     with progress.stage("run"):
-        result = query(tables, args=dict(arguments.args))
+        result = query(tables)
     with progress.stage("write"):
         write_table(result, arguments.output, arguments.format)
     return rows_in, result.num_rows
@@ -64,6 +64,8 @@ def run_on_spark(
     from sparkrex.cli.session import job_progress, read_table, spark_session
     from sparkrex.cli.spark_output import find_folders, write_counted
 
+    if reads_local_files(arguments):
+        check_files(arguments.tables)
     with spark_session(arguments, query.settings.time_zone, progress) as spark:
         show_jobs = job_progress(spark)
         with progress.stage("read", show_jobs):
@@ -72,7 +74,7 @@ def run_on_spark(
                 refuse_files_of(arguments.output, table, tables[table.name].inputFiles())
             rows_in = [count_parquet_rows(table) if arguments.remote is None else None for table in arguments.tables]
         with progress.stage("plan", show_jobs):
-            result = query(tables, args=dict(arguments.args), spark=spark)
+            result = query(tables, spark=spark)
         with progress.stage("run and write", show_jobs):
             folders = find_folders(spark, arguments.remote or arguments.master)
             rows_out = write_counted(

@@ -8,9 +8,10 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 import sparkrex as rex
-from sparkrex.cli.files import open_table
+from sparkrex.cli.failures import UsageError
+from sparkrex.cli.files import check_files, open_table
 from sparkrex.cli.progress import Progress
-from sparkrex.cli.query import compiled_query, is_on_spark
+from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
 
 if TYPE_CHECKING:
     import argparse
@@ -18,16 +19,20 @@ if TYPE_CHECKING:
 
 def explain(arguments: argparse.Namespace) -> None:
     """Print the plan of the query over these tables."""
+    if arguments.analyze and is_on_spark(arguments):
+        raise UsageError("--analyze is for queries in memory; Spark's own interface shows the time of every stage")
     query = compiled_query(arguments)
     if not is_on_spark(arguments):
         tables = {table.name: open_table(table) for table in arguments.tables}
-        print(query.explain(tables, args=dict(arguments.args), analyze=arguments.analyze))
+        print(query.explain(tables, analyze=arguments.analyze))
         return
     from sparkrex.cli.session import read_table, spark_session
 
+    if reads_local_files(arguments):
+        check_files(arguments.tables)
     with spark_session(arguments, query.settings.time_zone, Progress(sys.stderr)) as spark:
         frames = {table.name: read_table(spark, table) for table in arguments.tables}
-        print(query.explain(frames, args=dict(arguments.args), spark=spark, analyze=arguments.analyze))
+        print(query.explain(frames, spark=spark))
 
 
 def version() -> None:

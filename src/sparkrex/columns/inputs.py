@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from sparkrex.columns.paths import FORMATS_READ, format_of, open_dataset, table_label
+from sparkrex.columns.paths import FORMATS_READ, Files, find_files, format_of, table_label
 from sparkrex.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -82,9 +82,8 @@ def open_path(name: str, path: str) -> ArrowInput:
     """The table of a path: a dataset of Parquet files, or the rows of others."""
     kind = format_of(path) or "parquet"
     try:
-        if kind == "parquet":
-            return open_dataset(name, path, "parquet")
-        return _read_texts(name, path, kind)
+        files = find_files(name, path)
+        return files.dataset("parquet") if kind == "parquet" else _read_texts(files, kind)
     except (pa.ArrowException, OSError) as error:
         raise ExecutionError(
             "REX407", f"{table_label(name)}: {path} cannot be read as {_SHOWN[kind]}", None, None,
@@ -93,18 +92,17 @@ def open_path(name: str, path: str) -> ArrowInput:
         ) from error
 
 
-def _read_texts(name: str, path: str, kind: str) -> pa.Table:
+def _read_texts(files: Files, kind: str) -> pa.Table:
     """All files with their columns brought together: types are inferred from each file by itself."""
     import pyarrow.dataset as ds
     from pyarrow import csv, json
 
     options = csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",")
-    opened = open_dataset(name, path, "json" if kind == "json" else ds.CsvFileFormat(parse_options=options))
-    if len(opened.files) == 1 or (opened.partitioning is not None and len(opened.partitioning.schema)):
-        return opened.to_table()
+    if files.partitioning is not None:
+        return files.dataset("json" if kind == "json" else ds.CsvFileFormat(parse_options=options)).to_table()
     tables = []
-    for file in opened.files:
-        with opened.filesystem.open_input_stream(file) as stream:
+    for file in files.paths:
+        with files.system.open_input_stream(file) as stream:  # decompressed by its name
             table = json.read_json(stream) if kind == "json" else csv.read_csv(stream, parse_options=options)
             tables.append(table)
     return pa.concat_tables(tables, promote_options="permissive")

@@ -1,4 +1,4 @@
-"""Paths of tables as Arrow datasets: a file, a glob, a folder (Hive-partitioned or not), here or behind a URI.
+"""Paths of tables and their files: a file, a glob, a folder (Hive-partitioned or not), here or behind a URI.
 
 `file:` is this machine. For other schemes Arrow's own file systems are asked first (s3, gs, hdfs, abfs), then fsspec,
 which knows https and whatever else is installed for it; who knows neither is told what is missing.
@@ -7,6 +7,7 @@ which knows https and whatever else is installed for it; who knows neither is to
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -43,24 +44,70 @@ def table_label(name: str) -> str:
     return f"table {name}" if name else "the input"
 
 
-def open_dataset(name: str, path: str, kind: Any) -> Dataset:
-    """The files of a path as one dataset; a Hive-partitioned folder has its partition columns. Arrow's errors pass."""
-    import pyarrow.dataset as ds
+@dataclass(frozen=True)
+class Files:
+    """The files of a path, and the partition columns that folders called `name=value` stand for, None if none do."""
+
+    system: FileSystem
+    paths: list[str]
+    partitioning: Any = None
+    base: str = ""
+
+    def dataset(self, kind: Any) -> Dataset:
+        """All files as one dataset. Arrow's errors pass."""
+        import pyarrow.dataset as ds
+
+        if self.partitioning is None:
+            return ds.dataset(self.paths, format=kind, filesystem=self.system)
+        return ds.dataset(
+            self.base, format=kind, filesystem=self.system, partitioning=self.partitioning,
+            partition_base_dir=self.base,
+        )
+
+
+def find_files(name: str, path: str) -> Files:
+    """The files that a path means; it is an error if there are none."""
     from pyarrow import fs
 
     system, place = find_file_system(name, path)
     if _MAGIC.search(place):
-        files = _glob(system, place)
-        if not files:
+        found = _glob(system, place)
+        if not found:
             raise _missing(name, path)
-        return ds.dataset(files, format=kind, filesystem=system)
-    info = system.get_file_info(place)
-    if info.type is fs.FileType.NotFound:
+        return Files(system, found)
+    kind = system.get_file_info(place).type
+    if kind is fs.FileType.NotFound:
         raise _missing(name, path)
-    if info.type is fs.FileType.File:
-        return ds.dataset(place, format=kind, filesystem=system)
-    partitioning = _find_partitioning(system, place)
-    return ds.dataset(place, format=kind, filesystem=system, partitioning=partitioning, partition_base_dir=place)
+    if kind is fs.FileType.File:
+        return Files(system, [place])
+    found = _visible_files(system, place)
+    if not found:
+        raise ExecutionError("REX407", f"{table_label(name)}: there are no files in {path}", None, None)
+    return Files(system, found, _find_partitioning(system, place), place)
+
+
+def _visible_files(system: FileSystem, folder: str) -> list[str]:
+    """Files of a folder and those below it, without what tools keep beside their data: `_SUCCESS`, `.part.crc`."""
+    from pyarrow import fs
+
+    inside = PurePosixPath(folder)
+    return sorted(
+        info.path for info in system.get_file_info(fs.FileSelector(folder, recursive=True))
+        if info.type is fs.FileType.File
+        and not any(part.startswith(("_", ".")) for part in PurePosixPath(info.path).relative_to(inside).parts)
+    )
+
+
+def check_local_path(name: str, path: str) -> None:
+    """Fail if a path of this machine has no files. Others, and globs that only Spark reads, pass."""
+    if "{" in path or ("://" in path and not path.startswith("file:")):
+        return
+    from pyarrow import fs
+
+    system, place = find_file_system(name, path)
+    is_glob = _MAGIC.search(place) is not None
+    if not _glob(system, place) if is_glob else system.get_file_info(place).type is fs.FileType.NotFound:
+        raise _missing(name, path)
 
 
 def find_file_system(name: str, path: str) -> tuple[FileSystem, str]:
@@ -96,6 +143,7 @@ def _by_fsspec(name: str, path: str, refusal: Exception) -> tuple[FileSystem, st
             "REX407", f"{table_label(name)}: {scheme}:// paths cannot be opened here", None, None,
             notes=(reason, f"fsspec: {error}"),
             hint=(f"pip install {needed}, or " if needed else "") + "read the table yourself and pass it as Arrow",
+            command_hint=(f"pip install {needed}, or " if needed else "") + "copy the files to this machine",
         ) from error
     return fs.PyFileSystem(fs.FSSpecHandler(system)), place
 

@@ -31,10 +31,12 @@ def refuse_action(action: Action, source: Source, *, reads_ours: bool) -> None:
             hint="CREATE TEMP VIEW for this session, or CREATE TABLE ... AS to keep the rows",
         )
     where = span_of(action.head[0]) if action.head else None
-    hint = "write the matches to a temporary view or a table first, and use that"
+    hint, command_hint = "write the matches to a temporary view or a table first, and use that", None
     if action.kind in ("EXPLAIN", "DESCRIBE", "DESC"):
-        hint = "rex.explain(query) shows the plan"
-    raise UnsupportedError("REX303", f"{action.kind} cannot read matches", source, where, hint=hint)
+        hint, command_hint = "rex.explain(query) shows the plan", "rex explain QUERY shows the plan"
+    raise UnsupportedError(
+        "REX303", f"{action.kind} cannot read matches", source, where, hint=hint, command_hint=command_hint
+    )
 
 
 def create_view(action: Action, frame: DataFrame, source: Source) -> None:

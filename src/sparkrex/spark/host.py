@@ -169,7 +169,8 @@ class SparkHost:
         for prefix, (code, _) in _CODES.items():
             if condition.startswith(prefix):
                 hint = nearest(name, self.frames) if code == "REX203" else None
-                return AnalysisError(code, message, self.source, place, hint=hint)
+                files = f"name its files: --table {name}=PATH" if code == "REX203" else None
+                return AnalysisError(code, message, self.source, place, hint=hint, command_hint=hint or files)
         if isinstance(error, AnalysisException):
             return AnalysisError("REX214", message, self.source, place)
         return ExecutionError("REX404", message, self.source, place)

@@ -68,6 +68,7 @@ def find_input(
         raise ParseError(
             "REX101", f"{word(tokens[keyword])} has no input", source, span_of(tokens[keyword]),
             hint=f"write SELECT * FROM t {word(tokens[keyword])} (...); a clause alone is for rex.match",
+            command_hint=f"write SELECT * FROM t {word(tokens[keyword])} (...)",
         )
     found = _input_ending_at(tokens, keyword - 1, source, replaced)
     before = word(tokens[found.first - 1]) if found is not None and found.first else ""

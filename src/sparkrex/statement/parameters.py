@@ -121,6 +121,7 @@ def bind(tokens: list[Token], source: Source, dialect: Dialect, literals: Litera
         raise AnalysisError(
             "REX238", f"the query has no parameter for {unused[0]}", source, Span(0, min(1, len(source.text))),
             hint=f"write {unused[0].split()[0]} where the value belongs, or leave it out of args=",
+            command_hint=f"write {unused[0].split()[0]} where the value belongs, or leave --arg out",
         )
     return Bound(result, texts)
 
@@ -158,9 +159,12 @@ def _pattern_places(tokens: list[Token], source: Source) -> set[int]:
 def _without_value(name: str, literals: Literals, source: Source, span: Span) -> AnalysisError:
     known = ", ".join(literals.names())
     example = 'args={"' + name.removeprefix(":") + '": ...}' if name.startswith(":") else "args=[...]"
+    is_named = name.startswith(":")
+    option = f"--arg {name.removeprefix(':')}=VALUE" if is_named else "write :name instead, and give --arg name=VALUE"
     return AnalysisError(
         "REX238", f"parameter {name} has no value", source, span,
         hint=(f"args= has {known}; " if known else "") + f"pass it as {example}",
+        command_hint=(f"there is a value for {known}; " if known else "") + option,
     )
 
 

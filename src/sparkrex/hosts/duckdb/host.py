@@ -190,8 +190,9 @@ class DuckDbHost:
             name = found.group(1)
             return AnalysisError(
                 "REX203", f"table {name} does not exist", self.source, self._find(name, span),
-                hint=nearest(name, self.tables)
+                hint=(meant := nearest(name, self.tables))
                 or "pass it as a keyword argument or in tables={...}; for tables of a Spark session pass spark=",
+                command_hint=meant or f"name its files: --table {name}=PATH",
             )
         if found := re.search(r'(?:Referenced column|column named) "([^"]+)"', text):
             name = found.group(1)

@@ -42,7 +42,7 @@ _BLANK = "variables that follow each other have a blank between them: PATTERN (A
 _OPPOSITE = "define a variable by the opposite condition: DEFINE B AS NOT (...); of segments, ~(B) is the rest"
 _FOREIGN = {
     ".*": _ANY, ".+": _ANY, ".": _ANY, "->": _BLANK, ">": _BLANK, ";": _BLANK, "[": "alternatives are written (A | B)",
-    "!": _OPPOSITE, ":": "a value for PATTERN must be given when the query is compiled: args=",
+    "!": _OPPOSITE, ":": "a pattern has no parameters; write the number itself",
     "'": "write the pattern without quotes",
 }
 _OPERATORS = {

@@ -20,9 +20,9 @@ _EQUIVALENCE = "events of one match that agree in a column are asked for in WHER
 _ELSEWHERE = {
     "GROUP BY": _EQUIVALENCE,
     "PARTITION BY": _EQUIVALENCE,
-    "ORDER BY": "events are in order of time=, or of TIME inside MATCH_EVENTS; results are ordered outside",
+    "ORDER BY": "events are always in order of their time; results are ordered outside",
     "SELECT": "an event query is PATTERN SEQ(Alert a, Exit b) WHERE ... RETURN ...; inside SQL it stands in "
-    "FROM t MATCH_EVENTS (...), and rex.sql runs it",
+    "FROM t MATCH_EVENTS (...)",
 }
 _OPENERS = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSERS = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)

@@ -75,7 +75,7 @@ def _check_brackets(tokens: Sequence[Token], source: Source) -> None:
         if token.token_type is TokenType.IDENTIFIER and source.text[token.start] == "[":
             raise UnsupportedError(
                 "REX301", "event queries in a dialect that quotes names with brackets are not supported yet", source,
-                span_of(token), hint="write the query in another dialect, such as dialect='spark'",
+                span_of(token), hint="write the query in another dialect, such as spark",
             )
 
 
