@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -91,13 +91,18 @@ def parse_clause(
     text: str, keyword: str, dialect_name: str, options: Any = None, literals: Literals | None = None
 ) -> ParsedQuery:
     """A clause of its own, in the language of a keyword, as a statement over `INPUT`."""
+    return replace(_parse_clause(text, keyword, dialect_name, literals), options=options)
+
+
+@lru_cache(maxsize=64)
+def _parse_clause(text: str, keyword: str, dialect_name: str, literals: Literals | None) -> ParsedQuery:
     dialect = find_dialect(dialect_name)
     statement = cut_clause(Source(text), keyword, dialect, INPUT, secrets.token_hex(4), literals)
     (relation,) = statement.relations
     clause = language_of(keyword).parse(
         relation.tokens, relation.clause, statement.source, dialect, name_rules(dialect_name)
     )
-    return ParsedQuery(statement, dialect_name, (clause,), options)
+    return ParsedQuery(statement, dialect_name, (clause,))
 
 
 @contextmanager

@@ -87,9 +87,9 @@ def _keys(clause: str, schema: pa.Schema) -> list[str]:
     from sqlglot import exp
 
     from sparkrex.modes.tables import language_of
-    from sparkrex.pipeline import parse_query
+    from sparkrex.pipeline import parse_clause
 
-    parsed = parse_query(f"SELECT * FROM t MATCH_RECOGNIZE ({clause}\n)", "spark").clauses[0]
+    parsed = parse_clause(clause, "MATCH_RECOGNIZE", "spark").clauses[0]
     trees = language_of("MATCH_RECOGNIZE").key_trees(parsed)
     if not all(isinstance(tree, exp.Column) for tree in trees):
         return []
