@@ -77,8 +77,8 @@ TABLE: dict[str, Allowed] = {
     "modes/plan": allow(*FOUNDATION, "scalar"),
     "modes/tables": allow("modes/protocol"),
     "modes/protocol": allow(
-        *FOUNDATION, "syntax", "scalar/analyze", "hosts/host", "modes", "modes/plan", "spark/lowering", "spark/worker",
-        packages="pyarrow sqlglot",
+        *FOUNDATION, "syntax", "scalar/analyze", "hosts/host", "matching", "modes", "modes/plan", "spark/lowering",
+        "spark/worker", packages="pyarrow sqlglot",
     ),
     # Row patterns.
     "modes/rows": allow(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
+import random
+
 import pyarrow as pa
 import pytest
+from tests.matching.schedules import many_open
 
 import sparkrex as rex
 from sparkrex.modes.tables import LANGUAGES, MODES
@@ -49,20 +51,15 @@ def test_a_mistake_has_its_place() -> None:
         rex.sql("SELECT * FROM t EVERY_NTH (ORDER BY ts)", t=TABLE)
 
 
-@pytest.mark.parametrize("chunk", [1, 3, 7])
-def test_in_chunks(chunk: int) -> None:
-    """Fed as a Spark worker feeds it."""
-    from tests.modes.every_nth.mode import NthFed
+@pytest.mark.parametrize("chunk_rows", [1, 3, 7])
+def test_in_chunks(chunk_rows: int) -> None:
+    assert rows(rex.sql(QUERY, t=TABLE, settings={"chunk_rows": chunk_rows})) == EXPECTED
 
-    ordered = TABLE.sort_by([("k", "ascending"), ("ts", "ascending")])
-    fed, found, opens = NthFed(2), [], True
-    for first in range(0, ordered.num_rows, chunk):
-        part = ordered.slice(first, chunk)
-        keys = part.column("k").to_numpy(zero_copy_only=False)
-        cuts = np.flatnonzero(keys[1:] != keys[:-1]) + 1
-        following = first + chunk
-        closes = following >= ordered.num_rows or ordered.column("k")[following].as_py() != keys[-1]
-        offsets = np.array([0, *cuts, part.num_rows], np.int64)
-        found.append(fed.feed(part, offsets, opens=opens, closes=closes))
-        opens = closes
-    assert rows(pa.concat_tables(found)) == EXPECTED
+
+@pytest.mark.parametrize("seed", range(20))
+def test_many_slots_with_a_horizon_saved_and_restored(seed: int) -> None:
+    """All partitions are open at once; between feeds the state is saved and restored, or taken apart and merged."""
+    from tests.modes.every_nth import mode
+
+    with many_open(mode, mode.NthRunner, random.Random(seed), order="ts" if seed % 2 else None):
+        assert rows(rex.sql(QUERY, t=TABLE)) == EXPECTED

@@ -49,10 +49,14 @@ def feeds_of(table: pa.Table, arrangement: Arrangement, chunk_rows: int | None) 
 
 
 class ChunkFed:
-    """A runner that takes ordered partitions chunk by chunk, one of them open between two."""
+    """A runner that takes ordered partitions chunk by chunk, one of them open between two.
 
-    def __init__(self, runner: Runner) -> None:
+    `keys` are the columns that hold a partition's keys, by which an error names it.
+    """
+
+    def __init__(self, runner: Runner, keys: list[str]) -> None:
         self._runner = runner
+        self._keys = keys
         self._state = runner.open()
         self._slot = 0  # of the partition that is open
 
@@ -61,7 +65,9 @@ class ChunkFed:
         # The open partition is slot 0 or 1 in turn, so that there are no more slots than partitions in a chunk.
         slots = np.arange(2, len(offsets) + 1)
         slots[-1:], slots[:1] = 1 - self._slot, self._slot
-        result = self._runner.feed(self._state, chunk_feed(chunk, offsets, slots, opens=opens, closes=closes))
+        feed = chunk_feed(chunk, offsets, slots, opens=opens, closes=closes)
+        with partition_named(feed, self._keys, self._keys):
+            result = self._runner.feed(self._state, feed)
         self._slot = int(slots[-1])
         return result
 

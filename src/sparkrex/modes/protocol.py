@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.runner import Runner
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.sub_clauses import Relation
     from sparkrex.scalar.analyze.scope import Scope
@@ -76,6 +77,15 @@ class Mode(Protocol[P_contra]):
         self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> pa.Table:
         """The result of a relation. `table` has the columns that the plan reads."""
+        ...
+
+    def runner(
+        self, plan: P_contra, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+    ) -> Runner:
+        """The plan over columns of the sample's types, ready to be fed.
+
+        The sample has no rows; `keys` are its columns that hold the partition's keys.
+        """
         ...
 
     def explain(

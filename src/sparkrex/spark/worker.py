@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.cuts import cut_partitions
 from sparkrex.errors import ExecutionError, InternalError, RexError
+from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,9 +28,12 @@ if TYPE_CHECKING:
     from sparkrex.hosts.duckdb.host import RelationEvaluator
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.plan import Plan
+    from sparkrex.modes.protocol import Mode
     from sparkrex.settings import Settings
     from sparkrex.source import Span
 
+_WHOLE_SHARE = 8
+"""Whole partitions are gathered up to this share of `sort_memory`, unless one is larger."""
 # A chunk is small beside what the sort may hold: matching it takes several times its own size.
 _CHUNK_SHARE = 64
 _SMALLEST_CHUNK, _LARGEST_CHUNK = 10_000, 1_000_000
@@ -49,21 +54,14 @@ class Carried:
     version: str
 
 
-class Fed(Protocol):
-    """A relation that takes ordered rows chunk by chunk."""
-
-    def feed(self, chunk: pa.Table, offsets: NDArray[np.int64], *, opens: bool, closes: bool) -> pa.Table:
-        """What this chunk decides of the result."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerTask:
-    """One relation's work, shipped to the workers; each mode has its own.
+    """One relation's work, shipped to the workers.
 
     `key_names` are the key columns with the names the user knows them by.
     """
 
+    mode: Mode[Any]
     plan: Plan
     carried: Carried
     settings: Settings
@@ -132,15 +130,7 @@ class WorkerTask:
         if kept:
             table = pa.concat_tables(kept)
             kept.clear()
-            yield self._answered(self._prepared(table), evaluator)
-
-    def _answered(self, table: pa.Table, evaluator: Evaluator) -> pa.Table:
-        """The result of whole partitions, all at once."""
-        raise NotImplementedError
-
-    def _prepared(self, table: pa.Table) -> pa.Table:
-        """All rows of the Spark partition, before they are matched at once."""
-        return table
+            yield self.mode.run(self.plan, table, evaluator, self.settings, Stopwatch())
 
     def _spilled(self, kept: list[pa.Table], rest: Iterator[pa.Table], sizes: Sizes) -> Iterator[pa.RecordBatch]:
         """All rows in order, by way of the disk."""
@@ -161,26 +151,66 @@ class WorkerTask:
         return sorted_batches(everything(), list(by.values()), sizes, _spill_folder())
 
     def _streamed(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
-        """Match ordered rows chunk by chunk."""
-        relation: Fed | None = None
+        """Match ordered rows chunk by chunk, or some whole partitions at a time if the runner needs that."""
+        from sparkrex.matching.feeding import ChunkFed
+
+        first = next(batches, None)
+        if first is None:
+            return
+        sample = self._numbered(pa.Table.from_batches([first]).slice(0, 0), np.zeros(1, np.int64))
+        keys = tuple(key.name for key in self.plan.partition_by)
+        runner = self.mode.runner(self.plan, sample, keys, evaluator, self.settings)
+        fed = ChunkFed(runner, [column for column, _ in self.key_names if column in sample.column_names])
+        rows = chain((first,), batches)
+        if runner.refusal is not None:
+            for table, offsets in self._whole_partitions(rows):
+                yield fed.feed(self._numbered(table, offsets), offsets, opens=True, closes=True)
+            return
         opens = True
-        for chunk, following in _with_next(_chunks(batches, self.settings)):
-            if relation is None:
-                # Only now: the compiler takes as much memory as a small sort, and with the first chunk that is over.
-                relation = self._relation(chunk.slice(0, 0), evaluator)
+        for chunk, following in _with_next(_chunks(rows, self.settings)):
             offsets = self._offsets(chunk)
             closes = following is None or self._is_cut(chunk, following)
-            yield relation.feed(chunk, offsets, opens=opens, closes=closes)
+            yield fed.feed(self._numbered(chunk, offsets), offsets, opens=opens, closes=closes)
             opens = closes
             pa.default_memory_pool().release_unused()
 
-    def _relation(self, sample: pa.Table, evaluator: Evaluator) -> Fed:
-        """The relation over rows like the sample's, to be fed chunk by chunk."""
-        raise NotImplementedError
+    def _numbered(self, rows: pa.Table, offsets: NDArray[np.int64]) -> pa.Table:
+        """The rows, with whatever the plan knows their partitions by."""
+        return rows
+
+    def _whole_partitions(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[pa.Table, NDArray[np.int64]]]:
+        """Rows up to the end of a partition, with the offsets of all partitions among them.
+
+        All are in memory: searching takes several times the size of the rows.
+        """
+        kept: list[pa.RecordBatch] = []
+        n_bytes = 0
+        enough = smallest = self.settings.sort_memory // _WHOLE_SHARE
+        for batch in batches:
+            kept.append(batch)
+            n_bytes += batch.nbytes
+            if n_bytes < enough:
+                continue
+            table = pa.Table.from_batches(kept)
+            offsets = self._offsets(table)
+            last = int(offsets[-2])
+            if not last:
+                enough = 2 * n_bytes  # a long partition: look again when there is much more
+                continue
+            yield table.slice(0, last), offsets[:-1]
+            kept = table.slice(last).to_batches()
+            n_bytes, enough = sum(part.nbytes for part in kept), smallest
+        if kept:
+            table = pa.Table.from_batches(kept)
+            yield table, self._offsets(table)
 
     def _keys(self) -> list[str]:
-        """Columns that rows of a partition agree in."""
-        return [key.name for key in self.plan.partition_by]
+        """Columns that rows of a partition agree in.
+
+        Rows without a value in a column of `equal_by` are one partition of many that could be: any union of partitions
+        gives the same matches.
+        """
+        return [*(key.name for key in self.plan.partition_by), *self.plan.equal_by]
 
     def _offsets(self, chunk: pa.Table) -> NDArray[np.int64]:
         if not self.carried.is_ordered:

@@ -15,6 +15,7 @@ from sparkrex.hosts.duckdb.host import DuckDbHost, RelationEvaluator
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.feeding import feeds_of
 from sparkrex.modes.events import engine as event_engine
+from sparkrex.modes.events.buffer import decompress_events
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.runner import EventRunner
 from sparkrex.settings import Settings
@@ -86,7 +87,7 @@ def compressed_matches(
     """What comes out of the buffer that the matches share."""
     query, table = _with_numbers(query, rows)
     buffer = event_engine.buffer_events(query, table, evaluator, settings)
-    return matches_of_events(query, debuffer_events(buffer))
+    return matches_of_events(query, decompress_events(buffer))
 
 
 def _with_numbers(query: EventQuery, rows: Sequence[dict[str, Any]]) -> tuple[EventQuery, pa.Table]:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from tests.modes.every_nth.plan import EveryNth
 
+from sparkrex.matching.feeding import feeds_of
 from sparkrex.matching.row_values import arrange_rows
+from sparkrex.matching.state import State
 from sparkrex.modes.plan import PartitionKey
 from sparkrex.scalar.expression import ColumnAt, Target
 from sparkrex.spark.lowering import Lowered, Lowering, lower_order
 from sparkrex.spark.worker import Carried, WorkerTask
-from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.feed import Feed
     from sparkrex.settings import Settings
+    from sparkrex.stopwatch import Stopwatch
 
 
 @dataclass(frozen=True)
@@ -36,52 +37,50 @@ class NthExplained:
         return [f"EveryNth {self.plan.step} of {', '.join(self.plan.output_columns())}"]
 
 
-def nth_rows(offsets: NDArray[np.int64], step: int, n_before: int = 0) -> NDArray[np.int64]:
-    """Positions of every n-th row; of the first partition `n_before` rows have gone by."""
-    place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
-    place[: offsets[1] if len(offsets) > 1 else 0] += n_before
-    return np.flatnonzero((place + 1) % step == 0)
+@dataclass(frozen=True)
+class NthRunner:
+    """How many rows of a partition have gone by is all there is to remember; no row is held back."""
 
+    step: int
+    settings: Settings
+    refusal: str | None = None
 
-class NthFed:
-    """Rows that come in chunks: how many of the open partition have gone by is all there is to remember."""
+    def open(self) -> State:
+        """The state before the first feed."""
+        return State(np.array((0,), [("n_before", np.int64)]))
 
-    def __init__(self, step: int) -> None:
-        self.step = step
-        self.n_before = 0
-
-    def feed(self, chunk: pa.Table, offsets: NDArray[np.int64], *, opens: bool, closes: bool) -> pa.Table:
-        """The n-th rows of a chunk."""
-        n_before = 0 if opens else self.n_before
-        last = int(offsets[-1] - offsets[-2])
-        self.n_before = last if len(offsets) > 2 else n_before + last
-        return chunk.take(pa.array(nth_rows(offsets, self.step, n_before)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NthTask(WorkerTask):
-    """What runs in a worker."""
-
-    plan: EveryNth
-
-    def _answered(self, table: pa.Table, evaluator: Evaluator) -> pa.Table:
-        return MODE.run(self.plan, table, evaluator, self.settings, Stopwatch())
-
-    def _relation(self, sample: pa.Table, evaluator: Evaluator) -> NthFed:
-        return NthFed(self.plan.step)
+    def feed(self, state: State, feed: Feed) -> pa.Table:
+        """Every n-th row of each slot, counted from its first."""
+        frame = state.open(feed)
+        n_before, lengths = state.numbers["n_before"][feed.slots], frame.end - frame.begin
+        place = np.arange(frame.offsets[-1]) + np.repeat(n_before - frame.begin, lengths)
+        state.numbers["n_before"][feed.slots] += lengths
+        state.close(feed, frame, frame.end, self.settings)
+        rows = frame.arrangement.input_rows(np.flatnonzero((place + 1) % self.step == 0))
+        return frame.table.take(pa.array(rows))
 
 
 class EveryNthMode:
     """See `sparkrex.modes.protocol.Mode`."""
 
-    matchers = ()
+    matchers: ClassVar[tuple[str, ...]] = ()
 
     def run(
         self, plan: EveryNth, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> pa.Table:
-        """Arrange, take."""
+        """Arrange, feed."""
         arrangement, _ = arrange_rows(plan, table, evaluator, settings.thread_count())
-        return table.take(pa.array(arrangement.input_rows(nth_rows(arrangement.offsets, plan.step))))
+        runner = self.runner(plan, table.slice(0, 0), (), evaluator, settings)
+        state = runner.open()
+        return pa.concat_tables(
+            runner.feed(state, feed) for feed in feeds_of(table, arrangement, settings.chunk_rows)
+        )
+
+    def runner(
+        self, plan: EveryNth, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+    ) -> NthRunner:
+        """It counts."""
+        return NthRunner(plan.step, settings)
 
     def explain(
         self, plan: EveryNth, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
@@ -111,7 +110,9 @@ class EveryNthMode:
     ) -> WorkerTask:
         """Nothing can be wrong."""
         assert isinstance(lowered.worker, EveryNth)
-        return NthTask(plan=lowered.worker, carried=carried, settings=settings, key_names=lowered.key_names())
+        return WorkerTask(
+            mode=self, plan=lowered.worker, carried=carried, settings=settings, key_names=lowered.key_names()
+        )
 
     def explain_for_workers(
         self, written: EveryNth, lowered: Lowered, sample: pa.Table, types: Callable[[Sequence[str]], pa.Schema],

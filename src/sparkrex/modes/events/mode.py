@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sparkrex.modes.events.engine import buffer_events, check_events, explain_events, explain_for_workers, run_events
+from sparkrex.modes.events.nfab.matcher import NfabMatcher
+from sparkrex.modes.events.runner import EventRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,13 +26,19 @@ if TYPE_CHECKING:
 class EventsMode:
     """See `modes.protocol.Mode` and `Buffered`."""
 
-    matchers = ("nfab", "basic", "backtrack")
+    matchers: ClassVar[tuple[str, ...]] = ("nfab", "basic", "backtrack")
 
     def run(
         self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> pa.Table:
         """Drop what cannot take part, arrange, match, return."""
         return run_events(plan, table, evaluator, settings, watch)
+
+    def runner(
+        self, plan: EventQuery, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+    ) -> EventRunner:
+        """By the automaton. Keys are read by the caller alone."""
+        return EventRunner(plan, NfabMatcher(plan, evaluator, settings))
 
     def explain(
         self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
@@ -62,12 +70,12 @@ class EventsMode:
         settings: Settings, pickled: Callable[[object], object],
     ) -> WorkerTask:
         """Conditions must be ones that kernels test."""
-        from sparkrex.modes.events.worker import EventTask
+        from sparkrex.spark.worker import WorkerTask
 
         query: EventQuery = lowered.worker  # type: ignore[assignment]  # this mode lowered it
         check_events(query, sample, evaluator, settings)
         names = tuple(zip(lowered.keys, (key.name for key in written.partition_by), strict=True))
-        return EventTask(plan=query, carried=carried, settings=settings, key_names=names)
+        return WorkerTask(mode=self, plan=query, carried=carried, settings=settings, key_names=names)
 
     def explain_for_workers(
         self, written: EventQuery, lowered: Lowered, sample: pa.Table, types: Callable[[Sequence[str]], pa.Schema],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from sparkrex.evaluate.bitmaps import host_reasons
-from sparkrex.matching.feeding import feeds_of
+from sparkrex.matching.feeding import feeds_of, partition_named
 from sparkrex.matching.row_values import arrange_rows
 from sparkrex.modes.rows.choose import choose_matcher
 from sparkrex.modes.rows.explain import RowsExplained
@@ -33,7 +33,11 @@ def run_pattern(
         table = table.append_column(name, column)
     runner = RowRunner.of(plan, table.slice(0, 0), keys, evaluator, settings, watch)
     state = runner.open()
-    results = [runner.feed(state, feed) for feed in feeds_of(table, arrangement, settings.chunk_rows)]
+    names = [key.name for key in plan.partition_by]
+    results = []
+    for feed in feeds_of(table, arrangement, settings.chunk_rows):
+        with partition_named(feed, names, list(keys)):
+            results.append(runner.feed(state, feed))
     return results[0] if len(results) == 1 else pa.concat_tables(results)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sparkrex.modes.rows.engine import explain_pattern, run_pattern
 from sparkrex.modes.rows.explain import RowsExplained
+from sparkrex.modes.rows.runner import RowRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,13 +24,19 @@ if TYPE_CHECKING:
 class RowsMode:
     """See `modes.protocol.Mode`."""
 
-    matchers = ("automaton", "backtrack", "interpreter")
+    matchers: ClassVar[tuple[str, ...]] = ("automaton", "backtrack", "interpreter")
 
     def run(
         self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> pa.Table:
         """Arrange, match, read."""
         return run_pattern(plan, table, evaluator, settings, watch)
+
+    def runner(
+        self, plan: MatchRecognize, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+    ) -> RowRunner:
+        """By the matcher that fits."""
+        return RowRunner.of(plan, sample, keys, evaluator, settings)
 
     def explain(
         self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
@@ -52,11 +59,11 @@ class RowsMode:
     ) -> WorkerTask:
         """A matcher must take it, and its conditions be booleans."""
         from sparkrex.modes.rows.choose import check_conditions, choose_matcher
-        from sparkrex.modes.rows.worker import RowsTask
+        from sparkrex.spark.worker import WorkerTask
 
         plan: MatchRecognize = lowered.worker  # type: ignore[assignment]  # this mode lowered it
         check_conditions(choose_matcher(plan, sample, evaluator, settings))
-        return RowsTask(plan=plan, carried=carried, settings=settings, key_names=lowered.key_names())
+        return WorkerTask(mode=self, plan=plan, carried=carried, settings=settings, key_names=lowered.key_names())
 
     def explain_for_workers(
         self, written: MatchRecognize, lowered: Lowered, sample: pa.Table, types: Callable[[Sequence[str]], pa.Schema],

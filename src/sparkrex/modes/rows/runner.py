@@ -12,7 +12,6 @@ import pyarrow as pa
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Frame
-from sparkrex.matching.feeding import partition_named
 from sparkrex.matching.reading import MatchReader
 from sparkrex.matching.state import State
 from sparkrex.modes.plan import columns_of
@@ -97,7 +96,7 @@ class RowRunner:
         after["start"], after["number"] = partitions.start - keep, partitions.number
         after["covered"], after["dropped"] = np.maximum(covered - keep, 0), numbers["dropped"] + keep - begin
         state.numbers[feed.slots] = after
-        with self._placed(feed):
+        with self._placed():
             state.close(feed, frame, keep, self.settings)
         return result
 
@@ -110,7 +109,7 @@ class RowRunner:
         arrangement = frame.arrangement
         columns = Columns(table, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
         choice = self.choice
-        with self._placed(feed):
+        with self._placed():
             while True:
                 try:
                     matches = choice.matcher.find(columns, partitions)
@@ -137,13 +136,11 @@ class RowRunner:
         return result
 
     @contextmanager
-    def _placed(self, feed: Feed) -> Iterator[None]:
-        """Inside, an error says where in the query it is, and names the partition."""
-        names = [key.name for key in self.plan.partition_by]
-        with partition_named(feed, names, list(self.keys)):
-            try:
-                yield
-            except ExecutionError as error:
-                if error.span is None:
-                    error.source, error.span = self.plan.source, self.plan.pattern.span or self.plan.span
-                raise
+    def _placed(self) -> Iterator[None]:
+        """Inside, an error says where in the query it is."""
+        try:
+            yield
+        except ExecutionError as error:
+            if error.span is None:
+                error.source, error.span = self.plan.source, self.plan.pattern.span or self.plan.span
+            raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from sparkrex.errors import UnsupportedError
 from sparkrex.modes.segments.engine import explain_search, run_search
 from sparkrex.modes.segments.explain import SearchExplained
 from sparkrex.modes.segments.planning import plan_search, rewrite_search
+from sparkrex.modes.segments.runner import SegmentRunner
 from sparkrex.scalar.expression import Aggregate, walk
 
 if TYPE_CHECKING:
@@ -30,13 +31,19 @@ if TYPE_CHECKING:
 class SegmentsMode:
     """See `modes.protocol.Mode`."""
 
-    matchers = ()
+    matchers: ClassVar[tuple[str, ...]] = ()
 
     def run(
         self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> pa.Table:
         """Rewrite, plan, search; the search has a watch of its own."""
         return run_search(plan, table, evaluator, settings)
+
+    def runner(
+        self, plan: SegmentSearch, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+    ) -> SegmentRunner:
+        """It plans over the first rows."""
+        return SegmentRunner(plan, sample, keys, evaluator, settings)
 
     def explain(
         self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
@@ -66,7 +73,7 @@ class SegmentsMode:
             search = cut_by_spark(search, SERIES, keeps_order=set(lowered.order) <= set(sample.column_names))
         plan_search(search, Columns(sample, np.zeros(1, np.int64)), evaluator, settings)
         return SegmentTask(
-            plan=search, carried=carried, settings=settings, key_names=lowered.key_names(),
+            mode=self, plan=search, carried=carried, settings=settings, key_names=lowered.key_names(),
             aggregates=_shipped(search, pickled),
         )
 
