@@ -40,7 +40,7 @@ CODES: dict[str, str] = {
     "REX214": "a type does not fit",
     "REX215": "WITHIN needs one ascending time or numeric order key",
     "REX216": "an output column list does not fit",
-    "REX217": "an unknown dialect, planner or setting",
+    "REX217": "an unknown dialect, planner, matcher or setting",
     "REX218": "a window cannot be read or allows nothing",
     "REX219": "conditions refer to each other in a circle",
     "REX220": "a reference has no one segment to mean",

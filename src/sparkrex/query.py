@@ -31,8 +31,8 @@ class Query:
     """A query parsed once. Call it with tables, as often as needed.
 
     A statement's tables are keyword arguments, or a mapping of names; one table alone is the one that it reads. The
-    query of `rex.match` or `rex.events` reads one table, which has no name: `frame.transform(query)` works on Spark
-    and in pandas (`frame.pipe(query)`).
+    query of `rex.match` or `rex.events` reads one table, which has no name, so it can be part of a chain:
+    `frame.transform(query)` on Spark, `frame.pipe(query)` in pandas and polars.
 
     >>> import pyarrow as pa, sparkrex as rex
     >>> longest = rex.compile("SELECT max(n) AS n FROM t MATCH_RECOGNIZE ("

@@ -274,7 +274,8 @@ EXAMPLES = (
     ),
     Example(
         "REX217",
-        "The dialect, the planner or a setting is not one that SparkRex knows. `docs/settings.md` lists the settings.",
+        "The dialect, the planner, the matcher or a setting is not one that SparkRex knows, or the matcher is one of "
+        "another mode than the query's. `docs/settings.md` lists the settings.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (PATTERN (A))""",
         dialect="klingon",
     ),

@@ -133,8 +133,8 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", metavar="QUERY", help="a file with the query, or - for standard input")
     parser.add_argument(
         "-t", "--table", action="append", default=[], type=table_argument, metavar="NAME=PATH", dest="tables",
-        help="a table of the query and its files: .parquet, .csv, .tsv or .json (lines), also with * in the name, or a "
-        "folder; may be repeated",
+        help="a table of the query and its files: .parquet, .csv, .tsv or .json (lines), texts also .gz, .bz2 or .zst; "
+        "with * in the name, or a folder, several; may be repeated",
     )
     parser.add_argument("--dialect", default="spark", help="the SQL dialect of the query (default: spark)")
     parser.add_argument(
