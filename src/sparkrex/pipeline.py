@@ -125,6 +125,7 @@ def parse_bound(text: str, dialect_name: str, keyword: str | None, options: Any,
     return parse_clause(text, keyword, dialect_name, options, literals)
 
 
+@lru_cache(maxsize=64)
 def reads_parameters(text: str, dialect_name: str) -> bool:
     """Whether the text has parameters, which a call must give values for."""
     if ":" not in text and "?" not in text:
@@ -138,8 +139,10 @@ def check_matcher(query: ParsedQuery, settings: Settings) -> None:
 
     In a statement of several modes, those that do not have it choose by themselves.
     """
+    if settings.matcher is None:
+        return
     known = {mode: mode_of(mode).matchers for mode in sorted(query.modes())}
-    if settings.matcher is None or not known or any(settings.matcher in names for names in known.values()):
+    if not known or any(settings.matcher in names for names in known.values()):
         return
     listed = (f"{mode}: {', '.join(names) or 'none'}" for mode, names in known.items())
     modes = f"its mode is {''.join(known)}" if len(known) == 1 else f"its modes are {' and '.join(known)}"
