@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUERIES = {
-    "next": "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { [device] AND b.x > a.x } WITHIN 1000 RETURN EVENTS",
-    "silence": "PATTERN SEQ(A a, ~(B b)) WHERE skip_till_any_match(a, b) { [device] } WITHIN 1000 RETURN EVENTS",
+    "next": "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { [device] AND b.x > a.x } WITHIN 1000",
+    "silence": "PATTERN SEQ(A a, ~(B b)) WHERE skip_till_any_match(a, b) { [device] AND b.x > 4 } WITHIN 1000",
 }
 
 

@@ -204,6 +204,38 @@ class Bounds(NamedTuple):
     open_from: np.int64
 
 
+class Run(NamedTuple):
+    """The fields of a run; one that has selected nothing is in state 0."""
+
+    state: np.int64
+    node: np.int64
+    start: np.int64
+    last: np.int64
+    record: np.int64
+    label: np.int64
+
+
+class Step(NamedTuple):
+    """A row, the first row that its window allows, and the side that runs are written to."""
+
+    row: np.int64
+    bound: np.int64
+    side: np.int64
+
+
+class Counts(NamedTuple):
+    """How many runs a row has left so far; how many nodes, ends, free and used records there are; how many runs have
+    selected the row, and the bits of what those await (`lookup.bit_of`)."""
+
+    runs: np.int64
+    nodes: np.int64
+    ends: np.int64
+    free: np.int64
+    records: np.int64
+    changed: np.int64
+    bits: np.uint64
+
+
 class Plan(NamedTuple):
     """What a search reads."""
 

@@ -124,7 +124,7 @@ def _copy_run(runs, from_side, number, to_side, to):
 
 
 @inlined
-def put_back(at, n_hits, n_new, n_over, bound, hits, work, has_record):
+def put_back(at, n_hits, n_new, n_over, bound, hits, work):
     """Put what came of the runs that were found in their places.
 
     Parameters
@@ -135,6 +135,7 @@ def put_back(at, n_hits, n_new, n_over, bound, hits, work, has_record):
     n_over : of so many runs the window has left; they are dropped when they are many
     """
     runs, free = work.runs, work.free
+    has_record = work.records.ints.shape[1] + work.records.floats.shape[1] > 0
     side, n_runs, n_free = at[SIDE], at[N_RUNS], at[N_FREE]
     came = (side + 1) % 3
     is_one_for_one = True

@@ -18,7 +18,7 @@ import numpy as np
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
 from sparkrex.modes.events.kernels.absence import condition_holds, end_verdict, gaps_verdict, holds_for, status_of
-from sparkrex.modes.events.kernels.arguments import Bounds
+from sparkrex.modes.events.kernels.arguments import Bounds, Counts, Run, Step
 from sparkrex.modes.events.kernels.codes import (
     ANY,
     AWAITS,
@@ -45,7 +45,6 @@ from sparkrex.modes.events.kernels.codes import (
     NEXT,
     NODE,
     NODES,
-    OVERFLOW,
     PARTITION,
     RECORD,
     REFUSED,
@@ -156,13 +155,20 @@ def _leave(at, partitions, work):
 
 
 @inlined
-def _has_room(most_new, n_nodes, n_ends, n_records, has_record, work):
+def _has_record(records):
+    """Whether runs have anything to remember: then each has a record."""
+    return np.int64(records.ints.shape[1] + records.floats.shape[1] > 0)
+
+
+@inlined
+def _has_room(at, most_edges, work):
     """Whether there is room for all that a row may bring."""
+    most_new = at[N_RUNS] * (most_edges + 1) + most_edges
+    records = work.records.ints
     return (
-        most_new <= work.runs.shape[2] and n_nodes + 2 * most_new <= work.nodes.row.shape[0]
-        and n_ends + most_new <= work.ends.node.shape[0]
-        and (not has_record or n_records + most_new <= work.records.ints.shape[0])
-        and 2 * most_new <= work.table.shape[0]
+        most_new <= work.runs.shape[2] and at[N_NODES] + 2 * most_new <= work.nodes.row.shape[0]
+        and at[N_ENDS] + most_new <= work.ends.node.shape[0] and 2 * most_new <= work.table.shape[0]
+        and (_has_record(work.records) == 0 or at[N_RECORDS] + most_new <= records.shape[0])
     )
 
 
@@ -216,30 +222,187 @@ def _keep_best(begin, end, ends, nodes):
 
 
 @inlined
-def _copy_run(runs, side, number, other, to, lookup):
+def _run_at(runs, side, number):
+    return Run(runs[side, STATE, number], runs[side, NODE, number], runs[side, START, number],
+               runs[side, LAST, number], runs[side, RECORD, number], runs[side, LABEL, number])
+
+
+@inlined
+def _give_back(record, counts, work):
+    """No run has this record any more."""
+    work.free[counts.free] = record
+    return Counts(counts.runs, counts.nodes, counts.ends, counts.free + _has_record(work.records), counts.records,
+                  counts.changed, counts.bits)
+
+
+@inlined
+def _take_record(counts, work):
+    """A record for a run that begins: one that was given back, or a new one."""
+    if _has_record(work.records) == 0:
+        return np.int64(0), counts
+    if counts.free > 0:
+        return work.free[counts.free - 1], Counts(counts.runs, counts.nodes, counts.ends, counts.free - 1,
+                                                  counts.records, counts.changed, counts.bits)
+    return counts.records, Counts(counts.runs, counts.nodes, counts.ends, counts.free, counts.records + 1,
+                                  counts.changed, counts.bits)
+
+
+@inlined
+def _stay(number, run, from_side, step, counts, work, plan, lookup, is_tested):
+    """A run that the row leaves as it is; what it awaits is known once it was tested."""
+    runs = work.runs
     for f in range(N_FIELDS):
-        runs[other, f, to] = runs[side, f, number]
+        runs[step.side, f, counts.runs] = runs[from_side, f, number]
     if lookup is not None:
-        runs[other, AWAITS, to] = runs[side, AWAITS, number]
+        awaits = runs[from_side, AWAITS, number]
+        if is_tested:
+            awaits = awaited_key(run.state, run.record, lookup, plan.values, work.records.ints)
+        runs[step.side, AWAITS, counts.runs] = awaits
+    return Counts(counts.runs + 1, counts.nodes, counts.ends, counts.free, counts.records, counts.changed, counts.bits)
+
+
+@inlined
+def _add_end(step, is_open, counts, ends):
+    """Matches end in the last node."""
+    ends.node[counts.ends], ends.row[counts.ends], ends.first[counts.ends] = counts.nodes - 1, step.row, step.bound
+    ends.is_open[counts.ends] = is_open
+    return Counts(counts.runs, counts.nodes, counts.ends + 1, counts.free, counts.records, counts.changed, counts.bits)
+
+
+@inlined
+def _add_run(run, step, counts, work, plan, lookup):
+    """A run that has selected the row."""
+    runs = work.runs
+    runs[step.side, STATE, counts.runs], runs[step.side, NODE, counts.runs] = run.state, run.node
+    runs[step.side, START, counts.runs], runs[step.side, LAST, counts.runs] = run.start, run.last
+    runs[step.side, RECORD, counts.runs], runs[step.side, LABEL, counts.runs] = run.record, run.label
+    bits = counts.bits
+    if lookup is not None:
+        awaits = awaited_key(run.state, run.record, lookup, plan.values, work.records.ints)
+        runs[step.side, AWAITS, counts.runs] = awaits
+        bits |= bit_of(run.state, awaits)
+    return Counts(counts.runs + 1, counts.nodes, counts.ends, counts.free, counts.records, counts.changed + 1, bits)
+
+
+@inlined
+def _follow(edge, run, step, bounds, counts, work, plan, absences, lookup, budget, statistics):
+    """What becomes of a run that selects the row by an edge: a node, an end of matches, a run that goes on.
+
+    Gives the counts, and 0 or the error of a test.
+    """
+    automaton, records, row = plan.automaton, work.records, step.row
+    target = automaton.edge_target[edge]
+    variable = automaton.state_variable[target]
+    child, counts = _take_record(counts, work)
+    if _has_record(records) != 0 and not select(run.record, child, variable, row, plan.values, records):
+        return counts, np.int64(-1)
+    # The event is selected, as if negated components were not there; then the run may be refused.
+    if absences is not None:
+        begin, end = absences.ask_offsets[edge], absences.ask_offsets[edge + 1]
+        if begin < end:
+            found = np.int64(gaps_verdict((absences.asked, begin, end), run.last, row, child, bounds, absences,
+                                          plan.events.ties, plan.values, records, budget))
+            if found != 0:
+                return _give_back(child, counts, work), min(found, np.int64(0))
+    label = run.label if run.state != 0 else variable
+    _add_node(counts.nodes, row, variable, run.node, run.start, work.nodes, plan.apart.keeps_best)
+    counts = Counts(counts.runs, counts.nodes + 1, counts.ends, counts.free, counts.records, counts.changed,
+                    counts.bits)
+    verdict = _end_of(target, run.last, row, label, child, bounds, plan, absences, records, budget)
+    if verdict < 0:
+        return counts, verdict
+    if verdict != REFUSED:
+        statistics[MATCH_ENDS] += 1
+        counts = _add_end(step, verdict == UNDECIDED, counts, work.ends)
+    if automaton.edge_offsets[target] < automaton.edge_offsets[target + 1]:
+        grown = Run(target, counts.nodes - 1, run.start, row, child, label)
+        return _add_run(grown, step, counts, work, plan, lookup), np.int64(0)
+    return _give_back(child, counts, work), np.int64(0)
+
+
+@inlined
+def _test_edges(run, step, bounds, counts, work, plan, absences, lookup, budget, statistics):
+    """Test all edges of a run. Gives the counts, whether it stays, and 0 or the error of a test."""
+    automaton, strategy = plan.automaton, plan.options.strategy
+    takes = False
+    selects = False
+    for edge in range(automaton.edge_offsets[run.state], automaton.edge_offsets[run.state + 1]):
+        statistics[EDGE_TESTS] += 1
+        found = np.int64(condition_holds(automaton.edge_condition[edge], step.row, run.record, bounds, plan.values,
+                                         work.records))
+        if found < 0:
+            return counts, False, found
+        if found == 0:
+            continue
+        selects = True
+        takes = takes or automaton.edge_is_take[edge] != 0
+        counts, error = _follow(edge, run, step, bounds, counts, work, plan, absences, lookup, budget, statistics)
+        if error < 0:
+            return counts, False, error
+    stays = strategy == ANY
+    if strategy == NEXT:
+        stays = not (takes if automaton.state_has_take[run.state] != 0 else selects)
+    return counts, stays, np.int64(0)
+
+
+@inlined
+def _feed_row(at, step, starts, bounds, counts, work, plan, absences, lookup, budget, statistics):
+    """Offer the row to all runs, or those that are looked up, and to one that would begin with it.
+
+    `bounds` are those of the partition. Gives the counts, how many runs were asked, and how many of those that were not
+    the window has left; or an error.
+    """
+    ties, side, runs = plan.events.ties, at[SIDE], work.runs
+    n_asked, n_over = at[N_RUNS], np.int64(0)
+    if lookup is not None:
+        n_asked, n_over = look_up(runs[side], n_asked, step.row, step.bound, lookup, plan.automaton, plan.values)
+    error = np.int64(0)
+    # The last round is that of a run which has selected nothing: where the row may start one.
+    for r in range(n_asked + 1):
+        if lookup is not None:
+            lookup.hits[1, r] = counts.runs
+        number = np.int64(r)
+        if r == n_asked:
+            if not starts:
+                break
+            run = Run(np.int64(0), np.int64(-1), step.row, np.int64(-1), np.int64(0), np.int64(-1))
+        else:
+            if lookup is not None:
+                number = lookup.hits[0, r]
+            run = _run_at(runs, side, number)
+            is_over = run.start < step.bound
+            if not is_over:
+                statistics[RUN_STEPS] += 1
+                if ties.shape[0] > 0 and ties[run.last] == ties[step.row]:
+                    is_over = plan.options.strategy == CONTIGUITY
+                    if not is_over:
+                        counts = _stay(number, run, side, step, counts, work, plan, lookup, False)
+                        continue
+            if is_over:
+                counts = _give_back(run.record, counts, work)
+                continue
+        own = Bounds(run.start, bounds.low, bounds.high, bounds.open_from)
+        counts, stays, error = _test_edges(run, step, own, counts, work, plan, absences, lookup, budget, statistics)
+        if error < 0:
+            break
+        if run.state != 0:
+            if stays:
+                counts = _stay(number, run, side, step, counts, work, plan, lookup, True)
+            else:
+                counts = _give_back(run.record, counts, work)
+    return counts, n_asked, n_over, error
 
 
 @inlined
 def _feed_rows(at, partitions, work, plan, absences, lookup, budget, statistics):
     """Feed the events of a partition on from row `at[ROW]`: DONE, NEEDS_ROOM before a row, or an error."""
-    edge_offsets, edge_target, edge_condition, edge_is_take, state_has_take, state_variable, _ = plan.automaton
     window_first, ties, can_start = plan.events
-    strategy, merges, only_first, _, _, most_edges = plan.options
-    values, keeps_best = plan.values, plan.apart.keeps_best
-    runs, nodes, ends, free, records = work.runs, work.nodes, work.ends, work.free, work.records
-    has_record = records.ints.shape[1] + records.floats.shape[1] > 0
-    has_ties = ties.shape[0] > 0
-    partition = at[PARTITION]
-    low, high, open_from = partitions.low[partition], partitions.high[partition], partitions.open_from[partition]
-    row, n_runs, side, n_nodes = at[ROW], at[N_RUNS], at[SIDE], at[N_NODES]
-    n_ends, n_free, n_records, blocked = at[N_ENDS], at[N_FREE], at[N_RECORDS], at[BLOCKED]
-    status = DONE
+    options, partition = plan.options, at[PARTITION]
+    high = partitions.high[partition]
+    bounds = Bounds(np.int64(-1), partitions.low[partition], high, partitions.open_from[partition])
+    row = at[ROW]
     while row < high:
-        if n_runs == 0:
+        if at[N_RUNS] == 0:
             while row < high and can_start[row] == 0:
                 row += 1
             if row == high:
@@ -247,145 +410,36 @@ def _feed_rows(at, partitions, work, plan, absences, lookup, budget, statistics)
         if budget[GIVEN_UP] != 0:
             return STOPPED
         budget[STEPS] = 0
-        if not _has_room(n_runs * (most_edges + 1) + most_edges, n_nodes, n_ends, n_records, has_record, work):
-            status = NEEDS_ROOM
-            break
-        bound = window_first[row]
-        n_new = np.int64(0)
-        n_changed = 0
-        n_ends_before = n_ends
-        other = 1 - side
-        n_asked, n_over, changed = n_runs, np.int64(0), np.uint64(0)
+        at[ROW] = row
+        if not _has_room(at, options.most_edges, work):
+            return NEEDS_ROOM
+        n_ends, blocked, n_sides = at[N_ENDS], at[BLOCKED], 2
         if lookup is not None:
-            hits = lookup.hits
-            other = (side + 1) % 3
-            n_asked, n_over = look_up(runs[side], n_runs, row, bound, lookup, plan.automaton, values)
-        starts = can_start[row] != 0 and (blocked < 0 or not has_ties or ties[row] != ties[blocked])
-        # The last round is that of a run which has selected nothing: where the row may start one.
-        for r in range(n_asked + 1):
-            if lookup is not None:
-                hits[1, r] = n_new
-            if r == n_asked:
-                if not starts:
-                    break
-                state, node, start, record = np.int64(0), np.int64(-1), row, np.int64(0)
-                last, first_label = np.int64(-1), np.int64(-1)
-            else:
-                number = np.int64(r)
-                if lookup is not None:
-                    number = hits[0, r]
-                state, node, start = runs[side, STATE, number], runs[side, NODE, number], runs[side, START, number]
-                record = runs[side, RECORD, number]
-                last, first_label = runs[side, LAST, number], runs[side, LABEL, number]
-                is_over = start < bound
-                if not is_over:
-                    statistics[RUN_STEPS] += 1
-                    if has_ties and ties[last] == ties[row]:
-                        is_over = strategy == CONTIGUITY
-                        if not is_over:
-                            _copy_run(runs, side, number, other, n_new, lookup)
-                            n_new += 1
-                            continue
-                if is_over:
-                    free[n_free] = record
-                    n_free += has_record
-                    continue
-            bounds = Bounds(start, low, high, open_from)
-            takes = False
-            selects = False
-            for edge in range(edge_offsets[state], edge_offsets[state + 1]):
-                statistics[EDGE_TESTS] += 1
-                found = condition_holds(edge_condition[edge], row, record, bounds, values, records)
-                if found <= 0:
-                    if found < 0:
-                        at[WHERE] = row
-                        return status_of(found)
-                    continue
-                selects = True
-                takes = takes or edge_is_take[edge] != 0
-                target = edge_target[edge]
-                child = np.int64(0)
-                if has_record:
-                    if n_free > 0:
-                        n_free -= 1
-                        child = free[n_free]
-                    else:
-                        child = n_records
-                        n_records += 1
-                    if not select(record, child, state_variable[target], row, values, records):
-                        at[WHERE] = row
-                        return OVERFLOW
-                # The event is selected, as if negated components were not there; then the run may be refused.
-                if absences is not None:
-                    begin, end = absences.ask_offsets[edge], absences.ask_offsets[edge + 1]
-                    if begin < end:
-                        found = gaps_verdict((absences.asked, begin, end), last, row, child, bounds, absences, ties,
-                                             values, records, budget)
-                        if found < 0:
-                            at[WHERE] = row
-                            return status_of(found)
-                        if found == 1:
-                            free[n_free] = child
-                            n_free += has_record
-                            continue
-                label = first_label if state != 0 else state_variable[target]
-                _add_node(n_nodes, row, state_variable[target], node, start, nodes, keeps_best)
-                n_nodes += 1
-                verdict = _end_of(target, last, row, label, child, bounds, plan, absences, records, budget)
-                if verdict < 0:
-                    at[WHERE] = row
-                    return status_of(verdict)
-                if verdict != REFUSED:
-                    statistics[MATCH_ENDS] += 1
-                    ends.node[n_ends], ends.row[n_ends], ends.first[n_ends] = n_nodes - 1, row, bound
-                    ends.is_open[n_ends] = verdict == UNDECIDED
-                    n_ends += 1
-                if edge_offsets[target] < edge_offsets[target + 1]:
-                    runs[other, STATE, n_new], runs[other, NODE, n_new] = target, n_nodes - 1
-                    runs[other, START, n_new], runs[other, LAST, n_new] = start, row
-                    runs[other, RECORD, n_new], runs[other, LABEL, n_new] = child, label
-                    if lookup is not None:
-                        awaits = awaited_key(target, child, lookup, values, records.ints)
-                        runs[other, AWAITS, n_new] = awaits
-                        changed |= bit_of(target, awaits)
-                    n_new += 1
-                    n_changed += 1
-                elif has_record:
-                    free[n_free] = child
-                    n_free += 1
-            if state == 0:
-                continue
-            stays = strategy == ANY
-            if strategy == NEXT:
-                stays = not (takes if state_has_take[state] != 0 else selects)
-            if stays:
-                _copy_run(runs, side, number, other, n_new, lookup)
-                if lookup is not None:
-                    runs[other, AWAITS, n_new] = awaited_key(state, record, lookup, values, records.ints)
-                n_new += 1
-            elif has_record:
-                free[n_free] = record
-                n_free += 1
+            n_sides = 3
+        step = Step(row, window_first[row], (at[SIDE] + 1) % n_sides)
+        starts = can_start[row] != 0 and (blocked < 0 or ties.shape[0] == 0 or ties[row] != ties[blocked])
+        counts = Counts(np.int64(0), at[N_NODES], n_ends, at[N_FREE], at[N_RECORDS], np.int64(0), np.uint64(0))
+        counts, n_asked, n_over, error = _feed_row(at, step, starts, bounds, counts, work, plan, absences, lookup,
+                                                   budget, statistics)
+        if error < 0:
+            at[WHERE] = row
+            return status_of(error)
+        at[N_NODES], at[N_ENDS], at[N_FREE], at[N_RECORDS] = counts.nodes, counts.ends, counts.free, counts.records
         if lookup is not None:
-            at[SIDE], at[N_RUNS], at[N_FREE] = side, n_runs, n_free
-            put_back(at, n_asked, n_new, n_over, bound, hits, work, has_record)
-            side, n_runs, n_free = at[SIDE], at[N_RUNS], at[N_FREE]
+            put_back(at, n_asked, counts.runs, n_over, step.bound, lookup.hits, work)
         else:
-            side, n_runs = other, n_new
-        if merges and n_changed > 0 and n_runs > 1:
-            at[N_RUNS], at[N_NODES], at[N_FREE] = n_runs, n_nodes, n_free
-            merge(at, row, bound, changed, runs[side], work, plan, absences, lookup, statistics)
-            n_runs, n_nodes, n_free = at[N_RUNS], at[N_NODES], at[N_FREE]
-        statistics[NODES] = max(statistics[NODES], n_nodes)
-        statistics[MOST_RUNS] = max(statistics[MOST_RUNS], n_runs)
+            at[SIDE], at[N_RUNS] = step.side, counts.runs
+        if options.merges and counts.changed > 0 and at[N_RUNS] > 1:
+            merge(at, row, step.bound, counts.bits, work.runs[at[SIDE]], work, plan, absences, lookup, statistics)
+        statistics[NODES] = max(statistics[NODES], at[N_NODES])
+        statistics[MOST_RUNS] = max(statistics[MOST_RUNS], at[N_RUNS])
+        if options.only_first and at[N_ENDS] > n_ends:
+            _keep_best(n_ends, at[N_ENDS], work.ends, work.nodes)
+            at[N_ENDS], at[BLOCKED] = n_ends + 1, row
+            at[N_RUNS], at[N_FREE], at[N_RECORDS] = 0, 0, 1
         row += 1
-        if only_first and n_ends > n_ends_before:
-            _keep_best(n_ends_before, n_ends, ends, nodes)
-            n_ends = n_ends_before + 1
-            n_runs, n_free, n_records, blocked = np.int64(0), np.int64(0), np.int64(1), row - 1
-    at[ROW], at[N_RUNS], at[SIDE], at[N_NODES] = row, n_runs, side, n_nodes
-    at[N_ENDS], at[N_FREE], at[N_RECORDS], at[BLOCKED] = n_ends, n_free, n_records, blocked
-    return status
+    at[ROW] = row
+    return DONE
 
 
 @njit(cache=True, nogil=True, _nrt=False)

@@ -48,7 +48,7 @@ def no_nodes() -> Nodes:
 
 def no_ends() -> Waiting:
     """None waits."""
-    return Waiting(*(np.empty(0, np.int64) for _ in range(4)), np.empty(0, np.uint8))
+    return Waiting._make([*(np.empty(0, np.int64) for _ in range(4)), np.empty(0, np.uint8)])
 
 
 def no_runs() -> NDArray[np.int64]:
@@ -91,13 +91,13 @@ class Kept:
         if first == 0 and last == self.node_offsets[-1]:
             nodes, self.nodes = self.nodes, no_nodes()
         else:
-            nodes = Nodes(*(array[first:last].copy() for array in self.nodes))
+            nodes = Nodes._make(array[first:last].copy() for array in self.nodes)
             nodes.before[nodes.before >= 0] -= first
             nodes.other[(nodes.label == UNION) & (nodes.other >= 0)] -= first
         of_part = self.runs[:, runs].copy()
         of_part[codes.NODE] -= first
         ends = (self.waiting.place >= begin) & (self.waiting.place < end)
-        waiting = Waiting(*(array[ends] for array in self.waiting))
+        waiting = Waiting._make(array[ends] for array in self.waiting)
         return Part(
             self.run_offsets[begin : end + 1] - self.run_offsets[begin], of_part, nodes,
             waiting._replace(place=waiting.place - begin, node=waiting.node - first),
@@ -213,8 +213,8 @@ def kept_of(
         return kept
     by_part = [_by_partition(part, high) for part in parts]
     kept.runs = _joined([runs for runs, *_ in by_part], axis=1)
-    kept.nodes = Nodes(*(_joined(list(arrays)) for arrays in zip(*(nodes for _, nodes, *_ in by_part), strict=True)))
-    kept.waiting = Waiting(*(_joined(list(each)) for each in zip(*(ends for _, _, ends, _ in by_part), strict=True)))
+    kept.nodes = Nodes._make(_joined(list(each)) for each in zip(*(nodes for _, nodes, *_ in by_part), strict=True))
+    kept.waiting = Waiting._make(_joined(list(each)) for each in zip(*(ends for _, _, ends, _ in by_part), strict=True))
     kept.run_offsets = offsets_of(np.bincount(kept.runs[codes.RECORD], minlength=len(high)))
     kept.node_offsets = offsets_of(sum(n_nodes for *_, n_nodes in by_part))
     return kept
@@ -232,7 +232,7 @@ def _by_partition(
     runs, nodes = left.runs, left.nodes
     runs[codes.RECORD] += left.begin
     order = np.argsort(left.waiting.place, kind="stable")
-    waiting = Waiting(*(array[order] for array in left.waiting))
+    waiting = Waiting._make(array[order] for array in left.waiting)
     waiting.place[:] += left.begin
     places = np.unique(np.concatenate((runs[codes.RECORD], waiting.place)))
     if len(places) == 1:
@@ -249,7 +249,7 @@ def _by_partition(
     other[nodes.other < 0] = -1
     runs[codes.NODE] = number[runs[codes.NODE]]
     return (
-        runs, Nodes(*(array[order] for array in nodes._replace(before=before, other=other))),
+        runs, Nodes._make(array[order] for array in nodes._replace(before=before, other=other)),
         waiting._replace(node=number[waiting.node]), n_nodes,
     )
 

@@ -292,7 +292,7 @@ class Search:
         if not self._options.keeps_buffer:
             n_room = max(n_ends, min(n_room, _MOST_ENDS))
         if n_room > len(self._ends.node):
-            self._ends = Ends(*(resized(array, n_room) for array in self._ends))
+            self._ends = Ends._make(resized(array, n_room) for array in self._ends)
         self._share.take(self._working_bytes + self.writer.n_bytes)
         return codes.DONE, 0
 
@@ -359,7 +359,7 @@ class Search:
         return np.concatenate((before, np.repeat(bounds, lengths)))
 
     def _resize_nodes(self, n_room: int) -> None:
-        self._nodes = Nodes(*(resized(array, n_room) for array in self._nodes))
+        self._nodes = Nodes._make(resized(array, n_room) for array in self._nodes)
 
     def _set_runs(self, runs: NDArray[np.int64]) -> None:
         n_room = runs.shape[2]

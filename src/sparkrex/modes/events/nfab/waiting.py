@@ -42,9 +42,9 @@ def set_aside(
 
 def select_ends(waiting: Waiting, which: NDArray[np.bool_]) -> Waiting:
     """Some of the ends."""
-    return Waiting(*(array[which] for array in waiting))
+    return Waiting._make(array[which] for array in waiting)
 
 
 def join_ends(waiting: Waiting, more: Waiting) -> Waiting:
     """More ends behind those that wait."""
-    return Waiting(*(np.concatenate(pair) for pair in zip(waiting, more, strict=True)))
+    return Waiting._make(np.concatenate(pair) for pair in zip(waiting, more, strict=True))
