@@ -18,6 +18,7 @@ from sparkrex.modes.segments.operators.build import Builder
 from sparkrex.modes.segments.operators.measured import MeasuringBuilder
 from sparkrex.modes.segments.planning import Mapped, plan_search
 from sparkrex.modes.segments.runner import SegmentRunner, naming_slots
+from sparkrex.scalar.expression import ColumnAt
 from sparkrex.stopwatch import Stopwatch
 from sparkrex.threads import run_aside
 
@@ -108,11 +109,15 @@ def _arrange(
     search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
 ) -> _Arranged:
     arrangement, partition_columns = arrange_rows(search, table, evaluator, settings.thread_count())
-    keys = tuple(f"rex_key_{number}" for number in range(len(partition_columns)))
-    for name, column in zip(keys, partition_columns, strict=True):
-        table = table.append_column(name, column)
+    keys = []
+    for number, (key, column) in enumerate(zip(search.partition_by, partition_columns, strict=True)):
+        if isinstance(key.expression, ColumnAt):
+            keys.append(key.expression.column)
+        else:
+            keys.append(f"rex_key_{number}")
+            table = table.append_column(keys[-1], column)
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
-    return _Arranged(search, table, arrangement, keys)
+    return _Arranged(search, table, arrangement, tuple(keys))
 
 
 def _plan(arranged: _Arranged, evaluator: Evaluator, settings: Settings) -> Planned | Mapped:

@@ -166,10 +166,13 @@ class SegmentRunner:
     ) -> pa.Table:
         numbers = state.numbers[feed.slots]
         ordered = Columns(frame.table, frame.offsets, frame.arrangement.order).ordered
-        column = None if reach.column is None or reach.growth is None else ordered.column(reach.column)
         low = frame.begin + numbers["next_start"] - numbers["position"]
-        high = np.maximum(low, first_undecided(reach, frame.offsets, column, feed.closes, feed.horizon))
-        result = self._nothing
+        high = frame.end.copy()
+        if not feed.closes.all():
+            column = None if reach.column is None or reach.growth is None else ordered.column(reach.column)
+            high = first_undecided(reach, frame.offsets, column, feed.closes, feed.horizon)
+        high = np.maximum(low, high)
+        result: pa.Table | None = None
         if (low < high).any() or feed.is_whole:
             planned = self._planned(state, frame, ordered, numbers["position"].copy(), n_starts=int((high - low).sum()))
             on_stop(planned.series.give_up)
@@ -184,13 +187,13 @@ class SegmentRunner:
                     planned.search, found, frame.table, frame.arrangement, counted, keys, self.evaluator
                 )
                 numbers["next_number"] += np.bincount(_places(frame, found), minlength=len(numbers))
-            self.watch.lap("measures", f"{result.num_rows:,} rows")
+            self.watch.lap("measures", f"{len(found):,} rows")
         first = np.clip(high - reach.before, frame.begin, frame.end)
         numbers["next_start"] = numbers["position"] + high - frame.begin
         numbers["position"] += first - frame.begin
         state.numbers[feed.slots] = numbers
         state.close(feed, frame, first, self.settings)
-        return result
+        return self._nothing if result is None else result
 
     @cached_property
     def _nothing(self) -> pa.Table:

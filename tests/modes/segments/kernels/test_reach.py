@@ -11,15 +11,15 @@ import pytest
 import sparkrex as rex
 from sparkrex.modes.segments.kernels.closures import close
 from sparkrex.modes.segments.kernels.reach import close_by_sets
-from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY
+from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY, Limits, Triples
 from sparkrex.modes.segments.operators import unary
 
 Lines = list[tuple[int, int, int]]
 
 
-def arrays(lines: Lines) -> tuple[np.ndarray, ...]:
+def arrays(lines: Lines) -> Triples:
     """Space, start, end."""
-    return tuple(np.array([line[k] for line in lines], np.int64) for k in range(3))
+    return Triples(*(np.array([line[k] for line in lines], np.int64) for k in range(3)))
 
 
 def drawn(seed: int) -> tuple[Lines, Lines, np.ndarray, tuple[object, ...], int]:
@@ -56,9 +56,10 @@ def drawn(seed: int) -> tuple[Lines, Lines, np.ndarray, tuple[object, ...], int]
 def test_sets_find_what_is_found_end_by_end(seed: int, gap: int) -> None:
     base, begun, end_high, frame, longest = drawn(seed)
     budget = np.array([1 << 60, 0])
-    given = (*arrays(begun), *arrays(base), gap, end_high, frame)
-    expected = close(*given, -1, longest, 1 << 40, budget)
-    found = close_by_sets(*given, longest, 1 << 40, budget)
+    given = (arrays(begun), arrays(base), gap, end_high, frame)
+    limits = Limits(longest, 1 << 40, budget)
+    expected = close(*given, -1, limits)
+    found = close_by_sets(*given, limits)
     n = int(expected[0])
     assert int(found[0]) == n
     for ours, theirs in zip(found[1:], expected[1:], strict=True):
@@ -67,10 +68,10 @@ def test_sets_find_what_is_found_end_by_end(seed: int, gap: int) -> None:
 
 def test_limits() -> None:
     base, begun, end_high, frame, longest = drawn(2)
-    given = (*arrays(begun), *arrays(base), 0, end_high, frame, longest)
-    assert close_by_sets(*given, 3, np.array([1 << 60, 0]))[0] == TOO_MANY
-    assert close_by_sets(*given, 1 << 40, np.array([3, 0]))[0] == SPENT
-    assert close_by_sets(*given, 1 << 40, np.array([1 << 60, 1]))[0] == SPENT
+    given = (arrays(begun), arrays(base), 0, end_high, frame)
+    assert close_by_sets(*given, Limits(longest, 3, np.array([1 << 60, 0])))[0] == TOO_MANY
+    assert close_by_sets(*given, Limits(longest, 1 << 40, np.array([3, 0])))[0] == SPENT
+    assert close_by_sets(*given, Limits(longest, 1 << 40, np.array([1 << 60, 1])))[0] == SPENT
 
 
 @pytest.mark.parametrize("pattern", ["(UP & ~(W FALL W))+ & ALLW", "(W FALL W)+ & ALLW", "(UP){2,} & ALLW", "(P UP)+"])

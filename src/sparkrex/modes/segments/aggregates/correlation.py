@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.segments.aggregates.contract import Aggregate, null_marks, room
-from sparkrex.modes.segments.kernels.correlation import correlation_scan
+from sparkrex.modes.segments.kernels.correlation import Side, correlation_scan
 
 if TYPE_CHECKING:
     from sparkrex.modes.segments.aggregates.contract import Columns, Nulls, Rows, Values
@@ -27,10 +27,9 @@ class Corr(Aggregate):
     ) -> Values:
         """See the protocol."""
         result, is_null = room(len(start))
-        correlation_scan(
-            columns[0], null_marks(nulls[0]), columns[1], null_marks(nulls[1]), start, end, other_start, other_end,
-            result, is_null,
-        )
+        one = Side(columns[0], null_marks(nulls[0]), start, end)
+        other = Side(columns[1], null_marks(nulls[1]), other_start, other_end)
+        correlation_scan(one, other, result, is_null)
         return result, is_null
 
     def scan_many(

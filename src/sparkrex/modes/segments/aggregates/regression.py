@@ -61,11 +61,13 @@ class Regression(Aggregate):
         self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
     ) -> Values:
         """See the protocol."""
-        return self._over(Pairs(*columns, null_marks(*nulls), partitions), NO_TABLE, start, end)
+        x, y = columns
+        return self._over(Pairs(x, y, null_marks(*nulls), partitions), NO_TABLE, start, end)
 
     def index(self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None) -> PairSums | None:
         """See the protocol."""
-        return PairSums.of(Pairs(*columns, null_marks(*nulls), partitions), longest)
+        x, y = columns
+        return PairSums.of(Pairs(x, y, null_marks(*nulls), partitions), longest)
 
     def lookup(self, index: PairSums, start: Rows, end: Rows) -> Values:
         """See the protocol."""

@@ -110,11 +110,11 @@ class Sum(Aggregate):
             return WholeSums(sums, counts_before(marks, len(values))) if int_sum_prefix(values, marks, sums) else None
         places, n_blocks = Places.of(partitions, longest_of(partitions.offsets, longest))
         stretches = stretches_of(partitions, places)
-        sums = np.zeros((places.levels + 2 if len(stretches) else 0, n_blocks, 2))
+        block_sums = np.zeros((places.levels + 2 if len(stretches) else 0, n_blocks, 2))
         counts = np.zeros((len(values) + 1, 2), np.int64)
         real_counts(values, marks, counts)
-        real_table(values, marks, stretches, sums)
-        return RealSums(RealColumn(values, marks, partitions), RealTable(places, sums, counts))
+        real_table(values, marks, stretches, block_sums)
+        return RealSums(RealColumn(values, marks, partitions), RealTable(places, block_sums, counts))
 
     def lookup(self, index: WholeSums | WideSums | RealSums, start: Rows, end: Rows) -> Values:
         """See the protocol."""
@@ -176,7 +176,9 @@ class Avg(Sum):
 
 
 def _halves(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return values >> 32, values & _MASK
+    upper, lower = values >> 32, values & _MASK
+    upper.flags.writeable = lower.flags.writeable = False  # as columns are
+    return upper, lower
 
 
 def _together(upper: Rows, lower: Rows) -> NDArray[np.float64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from sparkrex.kernels.lazy import njit
@@ -15,19 +17,40 @@ from sparkrex.modes.segments.kernels.segments import (
     put_in_order,
 )
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+
+class KnownSteps(NamedTuple):
+    """Iterations that are known: those from a row are the ones of its number in `known`, by `offsets`, -1 if none are.
+
+    `known` is of rows from `first_row` on; `ends` are the last rows of iterations, and the next one begins `gap` rows
+    behind.
+    """
+
+    known: NDArray[Any]
+    first_row: int
+    offsets: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    gap: int
+
 
 @njit(cache=True, nogil=True)
-def close(from_space, from_start, from_end, base_space, base_start, base_end, gap, end_high, frame, most_rounds,
-          longest, most, budget):
-    """Distinct segments that begin as one of `from` and go on by any number of base segments, `most_rounds` at most.
+def close(begun, base, gap, end_high, frame, most_rounds, limits):
+    """Distinct segments that begin as one of `begun` and go on by any number of base segments, `most_rounds` at most.
 
-    Both are ordered by (space, start, end). Ends are visited in order of the rounds they need, so that each is visited
-    once; -1 rounds means any number. No segment is longer than `longest` rows, the window's most.
+    Both are `Triples` in order. Ends are visited in order of the rounds they need, so that each is visited once; -1
+    rounds means any number.
 
     Returns
     -------
     n, space, start, end : ordered; n may be TOO_MANY, if there would be more than `most`, or SPENT
     """
+    from_space, from_start, from_end = begun
+    base_space, base_start, base_end = base
+    longest, most, budget = limits
     low_rows, high_rows, first_end, last_end, _, _ = frame
     capacity = max(from_space.shape[0], 1024)
     spaces = np.empty(capacity, np.int64)
@@ -108,11 +131,12 @@ def first_rows(start, furthest, far, first_row):
 
 
 @njit(cache=True, nogil=True)
-def next_rows(rows, far, known, first_row, offsets, step_ends, gap):
+def next_rows(rows, far, steps):
     """The rows at which one step more arrives, if it may go further from there than was known.
 
     `far` is how far one may go from a row, by where one came from.
     """
+    known, first_row, offsets, step_ends, gap = steps
     found = np.empty(1024, np.int64)
     n = 0
     for item in range(rows.shape[0]):
@@ -144,16 +168,15 @@ def new_rows(rows, known, first_row, number):
 
 
 @njit(cache=True, nogil=True)
-def reached_ends(start, furthest, known, first_row, offsets, step_ends, gap, minimum, maximum, longest, most, budget):
+def reached_ends(start, furthest, steps, minimum, maximum, limits):
     """Where `minimum` to `maximum` (-1: any number of) steps from each start end, up to `furthest`.
-
-    The steps from a row are those of its number in `known`, by `offsets`; ends of a step's iteration, and the next one
-    begins `gap` rows behind.
 
     Returns
     -------
     n, place of the start, end : ordered; n may be TOO_MANY, if there would be more than `most`, or SPENT
     """
+    known, first_row, offsets, step_ends, gap = steps
+    longest, most, budget = limits
     places = np.empty(max(start.shape[0], 1024), np.int64)
     ends = np.empty(max(start.shape[0], 1024), np.int64)
     n = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,12 +12,26 @@ from sparkrex.kernels.double_double import distance
 from sparkrex.modes.segments.kernels.gathered import is_zero, longest_segment, moments
 from sparkrex.modes.segments.kernels.sums import is_null_at
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+
+class Side(NamedTuple):
+    """A column and segments in it; a start of -1 means that there is none."""
+
+    values: NDArray[Any]
+    nulls: NDArray[np.uint8]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+
 
 @njit(cache=True, nogil=True)
-def correlation_scan(
-    x_values, x_nulls, y_values, y_nulls, x_start, x_end, y_start, y_end, result, is_null
-):
-    """Correlation of two segments paired by position; a start of -1 means that there is no segment."""
+def correlation_scan(one, other, result, is_null):
+    """Correlation of two segments paired by position."""
+    x_values, x_nulls, x_start, x_end = one
+    y_values, y_nulls, y_start, y_end = other
     longest = longest_segment(x_start, x_end)
     x = np.empty(longest)
     y = np.empty(longest)

@@ -7,11 +7,16 @@ first, by their extremes, and rows only in blocks that have a hit. Rounding is m
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
 from sparkrex.modes.segments.kernels.segments import SPENT, STEPS_LEFT, TOO_MANY, ends_in, grown, is_spent, starts_in
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LAST_MINUS_FIRST, FIRST_MINUS_LAST, LAST_OVER_FIRST, FIRST_OVER_LAST, LAST_ALONE, FIRST_ALONE = range(6)
 """What is compared with the threshold. A quotient whose divisor is 0 is NULL, which does not hold."""
@@ -23,6 +28,25 @@ FEW = 2
 """More ends than these and one are tested by blocks."""
 TOGETHER = 1024
 """Segments of one length that are tested in one loop without branches."""
+
+
+class Compared(NamedTuple):
+    """A condition on both ends: `form` compared with `threshold`; whether all values at ends are positive."""
+
+    form: int
+    comparison: int
+    threshold: float
+    is_last_positive: bool
+
+
+class EndValues(NamedTuple):
+    """The values that segments may begin and end with, by row, and the extremes of every 2^shift of the latter."""
+
+    firsts: NDArray[np.float64]
+    lasts: NDArray[np.float64]
+    shift: int
+    smallest: NDArray[np.float64]
+    largest: NDArray[np.float64]
 
 
 @inlined
@@ -118,22 +142,53 @@ def block_extremes(values, shift, smallest, largest):
         largest[block] = high
 
 
-@njit(cache=True, nogil=True)
-def end_segments(start_low, start_high, end_low, end_high, frame, test, firsts, lasts, smallest, largest, space, start,
-                 n, spaces, starts, ends, budget):
-    """Write the segments of the spaces for which a condition on both ends holds, behind the `n` that are written.
+@inlined
+def _write_ends(compared, values, row, begin, end, ends, n):
+    """Write the ends from `begin` to `end` of segments from this row for which the condition holds; how many are there
+    then, and how many values were compared."""
+    form, comparison, threshold, is_last_positive = compared
+    firsts, lasts, shift, smallest, largest = values
+    first = firsts[row]
+    tested = 0
+    wants = NOT_ORDERED
+    if end - begin >= FEW:
+        wants = wanted_end(form, comparison, first, is_last_positive)
+    if wants == NOT_ORDERED:
+        for position in range(begin, end + 1):
+            tested += 1
+            if end_holds(form, comparison, threshold, first, lasts[position]):
+                ends[n] = position
+                n += 1
+        return n, tested
+    for block in range(begin >> shift, (end >> shift) + 1):
+        extreme = smallest[block] if wants == SMALL else largest[block]
+        tested += 1
+        if not end_holds(form, comparison, threshold, first, extreme):
+            continue
+        for position in range(max(begin, block << shift), min(end, ((block + 1) << shift) - 1) + 1):
+            tested += 1
+            if end_holds(form, comparison, threshold, first, lasts[position]):
+                ends[n] = position
+                n += 1
+    return n, tested
 
-    `test` is (form, comparison, threshold, shift of a block, whether all values at ends are positive).
+
+@njit(cache=True, nogil=True)
+def end_segments(ranges, frame, compared, end_values, space, start, n, room, budget):
+    """Write the segments of the spaces for which a condition on both ends holds, behind the `n` that are written.
 
     Returns
     -------
     n : how many are written, or SPENT; space, start : where to go on, as there may be no room for what is found there,
         space is their number at the end; tested : how many values were compared, of rows and of blocks
     """
-    form, comparison, threshold, shift, is_last_positive = test
+    start_low, start_high, end_low, end_high = ranges
+    form, comparison, threshold, _ = compared
+    firsts, lasts, _, _, _ = end_values
+    spaces, starts, ends = room
     fewest, most, first_end, _, _, _ = frame
     is_fixed = first_end.shape[0] == 0 and fewest == most
-    room = spaces.shape[0]
+    n_most = spaces.shape[0]
     n = np.int64(n)
     tested = 0
     n_together = TOGETHER if is_fixed else 0
@@ -152,7 +207,7 @@ def end_segments(start_low, start_high, end_low, end_high, frame, test, firsts, 
                 for place in range(after - low):
                     hits[n_hits] = place
                     n_hits += holds[place]
-                if n + n_hits > room:
+                if n + n_hits > n_most:
                     return n, space, low, tested
                 tested += after - low
                 if is_spent(budget, after - low):
@@ -165,53 +220,34 @@ def end_segments(start_low, start_high, end_low, end_high, frame, test, firsts, 
                 low = after
             for row in range(low, high + 1):
                 begin, end = ends_in(frame, end_low[space], end_high[space], row)
-                if n + end - begin >= room:
+                if n + end - begin >= n_most:
                     return n, space, row, tested
                 if is_spent(budget, 1):
                     return np.int64(SPENT), space, row, tested
-                tested_before = tested
-                first = firsts[row]
-                wants = NOT_ORDERED
-                if end - begin >= FEW:
-                    wants = wanted_end(form, comparison, first, is_last_positive)
-                if wants == NOT_ORDERED:
-                    for position in range(begin, end + 1):
-                        tested += 1
-                        if end_holds(form, comparison, threshold, first, lasts[position]):
-                            spaces[n] = space
-                            starts[n] = row
-                            ends[n] = position
-                            n += 1
-                else:
-                    for block in range(begin >> shift, (end >> shift) + 1):
-                        extreme = smallest[block] if wants == SMALL else largest[block]
-                        tested += 1
-                        if not end_holds(form, comparison, threshold, first, extreme):
-                            continue
-                        for position in range(max(begin, block << shift), min(end, ((block + 1) << shift) - 1) + 1):
-                            tested += 1
-                            if end_holds(form, comparison, threshold, first, lasts[position]):
-                                spaces[n] = space
-                                starts[n] = row
-                                ends[n] = position
-                                n += 1
-                budget[STEPS_LEFT] -= tested - tested_before
+                behind, more = _write_ends(compared, end_values, row, begin, end, ends, n)
+                for place in range(n, behind):
+                    spaces[place] = space
+                    starts[place] = row
+                n = behind
+                tested += more
+                budget[STEPS_LEFT] -= more
         space += 1
         start = np.int64(-1)
     return n, space, start, tested
 
 
 @njit(cache=True, nogil=True)
-def end_tests(test, firsts, lasts, start, end, result):
+def end_tests(compared, firsts, lasts, start, end, result):
     """Whether the condition holds for each of some segments."""
-    form, comparison, threshold, _, _ = test
+    form, comparison, threshold, _ = compared
     for place in range(start.shape[0]):
         result[place] = end_holds(form, comparison, threshold, firsts[start[place]], lasts[end[place]])
 
 
 @njit(cache=True, nogil=True)
-def n_points(start_low, start_high, end_low, end_high):
+def n_points(ranges):
     """How many segments of one row the spaces have."""
+    start_low, start_high, end_low, end_high = ranges
     n = 0
     for space in range(start_low.shape[0]):
         low = max(start_low[space], end_low[space])
@@ -221,8 +257,9 @@ def n_points(start_low, start_high, end_low, end_high):
 
 
 @njit(cache=True, nogil=True)
-def points_in(start_low, start_high, end_low, end_high, rows, most):
+def points_in(ranges, rows, most):
     """Those of some rows, in order, that lie in each space. Returns n and (space, row); n is -1 if more than `most`."""
+    start_low, start_high, end_low, end_high = ranges
     spaces = np.empty(1024, np.int64)
     found = np.empty(1024, np.int64)
     n = 0

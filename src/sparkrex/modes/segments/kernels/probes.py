@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from sparkrex.kernels.lazy import njit
 from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY, grown, is_spent, put_in_order
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
+
 AT_ONCE = 1 << 22
 """Segments for which there is room from the beginning."""
+
+
+class Probed(NamedTuple):
+    """What probes found: segments whose other ends are `found`, those of a probe by `offsets`.
+
+    For each base segment `place` is its probe, -1 for none, and the other end must be from `low` to `high`.
+    """
+
+    low: Rows
+    high: Rows
+    place: Rows
+    offsets: Rows
+    found: Rows
 
 
 @njit(cache=True, nogil=True)
@@ -58,12 +78,15 @@ def offsets_of(space, n_spaces):
 
 
 @njit(cache=True, nogil=True)
-def probed_distinct(base_space, base_start, low, high, place, offsets, found_end, longest, most, budget):
+def probed_distinct(base, probed, limits):
     """Distinct [base start, found end] of what every base segment's probe found between its `low` and `high`.
 
-    The base is ordered by (space, start). Returns n, space, start, end in order; n may be TOO_MANY, if more than
-    `most`, or SPENT.
+    The base, `Triples`, is ordered by (space, start). Returns n, space, start, end in order; n may be TOO_MANY, if more
+    than `most`, or SPENT.
     """
+    base_space, base_start, _ = base
+    low, high, place, offsets, found_end = probed
+    longest, most, budget = limits
     # Mostly few probes find the same: room for all they found, if that is not very much, need not grow.
     capacity = np.int64(0)
     for item in range(base_space.shape[0]):
@@ -136,11 +159,13 @@ def probed_distinct(base_space, base_start, low, high, place, offsets, found_end
 
 
 @njit(cache=True, nogil=True)
-def probed_pairs(low, high, place, offsets, found, most, budget):
+def probed_pairs(probed, limits):
     """Every pair of a base segment and one that its probe found whose other end, `found`, is from `low` to `high`.
 
     Returns n, places of base segments, places of found ones; n may be TOO_MANY, if more than `most`, or SPENT.
     """
+    low, high, place, offsets, found = probed
+    _, most, budget = limits
     bases = np.empty(max(low.shape[0], 1024), np.int64)
     places = np.empty(max(low.shape[0], 1024), np.int64)
     n = 0

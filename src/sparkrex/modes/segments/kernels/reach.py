@@ -9,9 +9,8 @@ from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY, ends_from,
 
 
 @njit(cache=True, nogil=True)
-def close_by_sets(from_space, from_start, from_end, base_space, base_start, base_end, gap, end_high, frame, longest,
-                  most, budget):
-    """What `segment_closures.close` finds in any number of rounds.
+def close_by_sets(begun, base, gap, end_high, frame, limits):
+    """What `closures.close` finds in any number of rounds.
 
     R(s), the ends that base segments from s reach one after the other, is the union of {e} and R(e + gap) over the base
     segments [s, e]: of rows behind s, but for [s, s] with no gap, which adds nothing. So rows are taken from the last
@@ -24,6 +23,9 @@ def close_by_sets(from_space, from_start, from_end, base_space, base_start, base
     -------
     n, space, start, end : ordered; n may be TOO_MANY, if there would be more than `most`, or SPENT
     """
+    from_space, from_start, from_end = begun
+    base_space, base_start, base_end = base
+    longest, most, budget = limits
     low_rows, high_rows, first_end, last_end, _, _ = frame
     capacity = max(from_space.shape[0], 1024)
     spaces = np.empty(capacity, np.int64)
@@ -33,28 +35,28 @@ def close_by_sets(from_space, from_start, from_end, base_space, base_start, base
     n_words = (longest + 63) // 64
     own = np.empty(n_words, np.uint64)
     n_base = base_space.shape[0]
-    base = 0
+    first = 0
     item = 0
     while item < from_space.shape[0]:
         space = from_space[item]
-        while base < n_base and base_space[base] < space:
-            base += 1
-        stop = base
+        while first < n_base and base_space[first] < space:
+            first += 1
+        stop = first
         while stop < n_base and base_space[stop] == space:
             stop += 1
-        first_row = base_start[base] if base < stop else np.int64(0)
-        n_rows = base_start[stop - 1] - first_row + 1 if base < stop else np.int64(0)
+        first_row = base_start[first] if first < stop else np.int64(0)
+        n_rows = base_start[stop - 1] - first_row + 1 if first < stop else np.int64(0)
         sets = np.zeros((n_rows, n_words), np.uint64)
         after = stop
-        while after > base:
+        while after > first:
             row = base_start[after - 1]
             begin = after - 1
-            while begin > base and base_start[begin - 1] == row:
+            while begin > first and base_start[begin - 1] == row:
                 begin -= 1
             _, furthest = ends_from(low_rows, high_rows, first_end, last_end, row)
             furthest = min(furthest, end_high[space])
             n_added = add_ends(
-                sets[row - first_row], row, base_end, begin, after, furthest, gap, row + 1, sets, first_row
+                sets[row - first_row], row, base_end[begin:after], furthest, gap, row + 1, sets, first_row
             )
             if is_spent(budget, after - begin + n_added * n_words):
                 return np.int64(SPENT), spaces, starts, ends
@@ -67,40 +69,48 @@ def close_by_sets(from_space, from_start, from_end, base_space, base_start, base
             _, furthest = ends_from(low_rows, high_rows, first_end, last_end, start)
             furthest = min(furthest, end_high[space])
             own[:] = 0
-            n_added = add_ends(own, start, from_end, item, last, furthest, gap, start, sets, first_row)
+            n_added = add_ends(own, start, from_end[item:last], furthest, gap, start, sets, first_row)
             if is_spent(budget, last - item + (n_added + 1) * n_words):
                 return np.int64(SPENT), spaces, starts, ends
             if n + 64 * n_words > spaces.shape[0]:
                 spaces = grown(spaces, n + 64 * n_words)
                 starts = grown(starts, n + 64 * n_words)
                 ends = grown(ends, n + 64 * n_words)
-            for word in range(n_words):
-                rest = own[word]
-                end = start + 64 * word
-                while rest != np.uint64(0):
-                    if rest & np.uint64(1):
-                        spaces[n] = space
-                        starts[n] = start
-                        ends[n] = end
-                        n += 1
-                    rest >>= np.uint64(1)
-                    end += 1
+            behind = write_set(own, start, ends, n)
+            spaces[n:behind] = space
+            starts[n:behind] = start
+            n = behind
             if n > most:
                 return np.int64(TOO_MANY), spaces, starts, ends
             item = last
-        base = stop
+        first = stop
     return np.int64(n), spaces, starts, ends
 
 
 @njit(cache=True, nogil=True)
-def add_ends(own, row, ends, begin, after, furthest, gap, nearest, sets, first_row):
+def write_set(own, start, ends, n):
+    """Write the ends in a set, whose first bit is `start`, behind the `n` that are written; how many are there then."""
+    for word in range(own.shape[0]):
+        rest = own[word]
+        end = start + 64 * word
+        while rest != np.uint64(0):
+            if rest & np.uint64(1):
+                ends[n] = end
+                n += 1
+            rest >>= np.uint64(1)
+            end += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def add_ends(own, row, ends, furthest, gap, nearest, sets, first_row):
     """Add some ends from a row to its set, and what is reached from there, up to `furthest`; how many sets were added.
 
     Sets of rows from `first_row` on are in `sets`; those before `nearest` are not added.
     """
     n_words = own.shape[0]
     n_added = 0
-    for place in range(begin, after):
+    for place in range(ends.shape[0]):
         end = ends[place]
         if end > furthest:
             break

@@ -6,10 +6,17 @@ take, and whether nobody waits for it any more, which another thread writes (see
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
 
 STEPS_LEFT, GIVEN_UP = range(2)
 """Entries of a budget."""
@@ -17,6 +24,40 @@ MANY_STEPS = 1 << 20
 """After so many, at the latest, a loop takes them from its budget: about a millisecond."""
 TOO_MANY, SPENT = -1, -2
 """In place of how many segments were found: more than allowed; the budget is spent, or the search was given up."""
+
+
+class Ranges(NamedTuple):
+    """Search spaces: segments start in [start_low, start_high] and end in [end_low, end_high], all inclusive."""
+
+    start_low: Rows
+    start_high: Rows
+    end_low: Rows
+    end_high: Rows
+
+
+class Triples(NamedTuple):
+    """Segments, each in a space; mostly ordered by (space, start, end). Also room for such."""
+
+    space: Rows
+    start: Rows
+    end: Rows
+
+
+class Lefts(NamedTuple):
+    """Left sides of joins, ordered by (space, start): the right one starts from `first` to `last`."""
+
+    space: Rows
+    start: Rows
+    first: Rows
+    last: Rows
+
+
+class Limits(NamedTuple):
+    """`longest` rows is the most that a segment of the window has, `most` segments are made; for `budget` see above."""
+
+    longest: int
+    most: int
+    budget: Rows
 
 
 @inlined
@@ -99,7 +140,7 @@ def ends_in(frame, end_low, end_high, row):
 
 
 @njit(cache=True, nogil=True)
-def fill_candidates(start_low, start_high, end_low, end_high, frame, space, start, spaces, starts, ends):
+def fill_candidates(ranges, frame, space, start, room):
     """Write segments of the spaces, from (space, start) on, as many whole start rows as fit.
 
     Returns
@@ -107,8 +148,10 @@ def fill_candidates(start_low, start_high, end_low, end_high, frame, space, star
     n : how many were written; space, start : where to go on, space is their number at the end. If not even one start
         row fits, n is 0 and space is not at its end.
     """
+    start_low, start_high, end_low, end_high = ranges
+    spaces, starts, ends = room
     n = 0
-    room = spaces.shape[0]
+    n_most = spaces.shape[0]
     while space < start_low.shape[0]:
         if end_low[space] <= end_high[space]:
             low, high = starts_in(frame, start_low[space], start_high[space], end_low[space], end_high[space])
@@ -116,7 +159,7 @@ def fill_candidates(start_low, start_high, end_low, end_high, frame, space, star
             while row <= high:
                 begin, end = ends_in(frame, end_low[space], end_high[space], row)
                 if end >= begin:
-                    if n + end - begin + 1 > room:
+                    if n + end - begin + 1 > n_most:
                         return n, space, row
                     for position in range(begin, end + 1):
                         spaces[n] = space
@@ -180,17 +223,20 @@ def first_from(space_of, start_of, low, space, start):
 
 
 @njit(cache=True, nogil=True)
-def join_distinct(left_space, left_start, reach_first, reach_last, right_space, right_start, right_end, end_low,
-                  end_high, frame, longest, most, budget):
+def join_distinct(lefts, rights, ranges, frame, limits):
     """Distinct [left start, right end] of the pairs in the same space that meet and whose whole fits the window.
 
-    They meet if the right segment starts from `reach_first` to `reach_last` of the left one. Both sides are ordered by
-    (space, start, end). `longest` rows is the most that a segment of the window has.
+    Takes `Lefts`, `Triples`, `Ranges`, of which the ends count, and `Limits`. Both sides are ordered by (space, start,
+    end).
 
     Returns
     -------
     n, space, start, end : ordered; n may be TOO_MANY, if there would be more than `most`, or SPENT
     """
+    left_space, left_start, reach_first, reach_last = lefts
+    right_space, right_start, right_end = rights
+    _, _, end_low, end_high = ranges
+    longest, most, budget = limits
     low, high, first_end, last_end, _, _ = frame
     capacity = max(left_space.shape[0], 1024)
     spaces = np.empty(capacity, np.int64)
@@ -255,9 +301,12 @@ def join_distinct(left_space, left_start, reach_first, reach_last, right_space, 
 
 
 @njit(cache=True, nogil=True)
-def join_pairs(left_space, left_start, reach_first, reach_last, right_space, right_start, right_end, end_low, end_high,
-               frame, most, budget):
+def join_pairs(left, right, ranges, frame, limits):
     """The same, every pair: for segments that carry bindings. Returns n, left places, right places."""
+    left_space, left_start, reach_first, reach_last = left
+    right_space, right_start, right_end = right
+    _, _, end_low, end_high = ranges
+    _, most, budget = limits
     low, high, first_end, last_end, _, _ = frame
     capacity = max(left_space.shape[0], 1024)
     lefts = np.empty(capacity, np.int64)
@@ -272,28 +321,30 @@ def join_pairs(left_space, left_start, reach_first, reach_last, right_space, rig
         window_first, window_last = ends_from(low, high, first_end, last_end, left_start[item])
         window_first = max(window_first, end_low[space])
         window_last = min(window_last, end_high[space])
-        right = first_from(right_space, right_start, right_low, space, reach_first[item])
-        first_right = right
+        place = first_from(right_space, right_start, right_low, space, reach_first[item])
+        first_place = place
         reach_high = min(reach_last[item], window_last)
-        while right < n_right and right_space[right] == space and right_start[right] <= reach_high:
-            if window_first <= right_end[right] <= window_last:
+        while place < n_right and right_space[place] == space and right_start[place] <= reach_high:
+            if window_first <= right_end[place] <= window_last:
                 if n >= most:
                     return np.int64(TOO_MANY), lefts, rights
                 if n >= lefts.shape[0]:
                     lefts = grown(lefts, n + 1)
                     rights = grown(rights, n + 1)
                 lefts[n] = item
-                rights[n] = right
+                rights[n] = place
                 n += 1
-            right += 1
-        if is_spent(budget, right - first_right + 1):
+            place += 1
+        if is_spent(budget, place - first_place + 1):
             return np.int64(SPENT), lefts, rights
     return np.int64(n), lefts, rights
 
 
 @njit(cache=True, nogil=True)
-def same_segments(left_space, left_start, left_end, right_space, right_start, right_end, most):
+def same_segments(one, other, most):
     """Pairs of equal (space, start, end). Both sides are ordered; runs of equal segments make all their pairs."""
+    left_space, left_start, left_end = one
+    right_space, right_start, right_end = other
     capacity = max(min(left_space.shape[0], right_space.shape[0]), 1024)
     lefts = np.empty(capacity, np.int64)
     rights = np.empty(capacity, np.int64)
@@ -323,8 +374,10 @@ def same_segments(left_space, left_start, left_end, right_space, right_start, ri
 
 
 @njit(cache=True, nogil=True)
-def is_among(space, start, end, other_space, other_start, other_end, found):
+def is_among(segments, others, found):
     """Whether each segment is among the others; both ordered by (space, start, end)."""
+    space, start, end = segments
+    other_space, other_start, other_end = others
     other = 0
     n_other = other_space.shape[0]
     for place in range(space.shape[0]):

@@ -2,31 +2,65 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from sparkrex.kernels.lazy import njit
 from sparkrex.modes.segments.kernels.ends import end_holds
 from sparkrex.modes.segments.kernels.segments import SPENT, is_spent
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
+
 UNKNOWN, NO, YES = range(3)
 
 
-@njit(cache=True, nogil=True)
-def step_ends(start, nearest, furthest, pattern, tests, firsts, lasts, truth, first_row, place, n, places, ends,
-              counts, budget):
-    """Write where the pattern can end, from each start on, behind the `n` that are written.
+class StepPattern(NamedTuple):
+    """Positions that a pattern begins with, ends with, that follow each, and those of each test: sets as bits."""
 
-    `pattern` is (positions it begins with, positions it ends with, positions that follow each, positions of each test),
-    sets as bits; `tests` are (forms, comparisons, thresholds) of conditions on a row's and the next row's value, and
-    `truth` remembers what they gave at a row; `counts` grow by how often each was tested.
+    begins: int
+    finishes: int
+    follows: Rows
+    tested_by: Rows
+
+
+class StepTests(NamedTuple):
+    """Conditions on a row's and the next row's value; `truth` remembers, for rows from `first_row` on, what they gave,
+    and `counts` grow by how often each was tested."""
+
+    forms: Rows
+    comparisons: Rows
+    thresholds: NDArray[np.float64]
+    firsts: NDArray[np.float64]
+    lasts: NDArray[np.float64]
+    first_row: int
+    truth: NDArray[np.uint8]
+    counts: Rows
+
+
+class Starts(NamedTuple):
+    """Start rows, and from where to where the pattern may end from each."""
+
+    start: Rows
+    nearest: Rows
+    furthest: Rows
+
+
+@njit(cache=True, nogil=True)
+def step_ends(asked, pattern, tests, place, n, places, ends, budget):
+    """Write where the pattern can end, from each start on, behind the `n` that are written.
 
     Returns
     -------
     n : how many are written, or SPENT; place : the start to go on with, as there may be no room, their number at the
         end
     """
+    start, nearest, furthest = asked
     begins, finishes, follows, tested_by = pattern
-    forms, comparisons, thresholds = tests
+    forms, comparisons, thresholds, firsts, lasts, first_row, truth, counts = tests
     room = places.shape[0]
     n = np.int64(n)
     zero = np.int64(0)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from sparkrex.modes.segments.kernels.segments import Ranges, Triples
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -36,6 +38,11 @@ class Spaces:
     def __len__(self) -> int:
         return len(self.start_low)
 
+    @property
+    def ranges(self) -> Ranges:
+        """The spaces as kernels take them."""
+        return Ranges(self.start_low, self.start_high, self.end_low, self.end_high)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Segments:
@@ -51,6 +58,11 @@ class Segments:
 
     def __len__(self) -> int:
         return len(self.start)
+
+    @property
+    def triples(self) -> Triples:
+        """The segments as kernels take them, without bindings."""
+        return Triples(self.space, self.start, self.end)
 
 
 class Operator(Protocol):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from sparkrex.columns.keys import read_only
 from sparkrex.modes.segments.aggregates.registry import find
 from sparkrex.modes.segments.kernels.segments import value_window
 from sparkrex.modes.segments.operators.arguments import number_column
@@ -119,7 +120,8 @@ def _last_in_window(
         beyond = _beyond(numbers, number_column(pa.chunked_array([pa.repeat(horizon, 1)])).values[0], growth)
     if is_null.any():
         limits = np.iinfo(np.int64) if numbers.dtype.kind == "i" else np.finfo(np.float64)
-        numbers = np.where(is_null, limits.min if reach.nulls_first else limits.max, numbers).astype(numbers.dtype)
+        furthest = limits.min if reach.nulls_first else limits.max
+        numbers = read_only(np.where(is_null, furthest, numbers).astype(numbers.dtype))
     kind: Any = numbers.dtype.type
     if numbers.dtype.kind == "i":
         # As `Series.bounds` does: the difference of any two ascending integers is a uint64.

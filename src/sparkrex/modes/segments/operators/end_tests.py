@@ -16,6 +16,7 @@ import pyarrow as pa
 from sparkrex.columns.keys import read_only
 from sparkrex.columns.values import plain
 from sparkrex.modes.segments.kernels import ends as kernel
+from sparkrex.modes.segments.kernels.segments import Triples
 from sparkrex.modes.segments.operators.arrays import TooManySegmentsError, check_number, roomier
 from sparkrex.modes.segments.operators.contract import Segments
 from sparkrex.scalar.expression import Call, ColumnAt, End, Literal
@@ -108,14 +109,15 @@ class EndTest:
         shift = 3 if longest <= _SHORT else 4 if longest <= _LONG else 5
         name = self.form.last or self.form.first
         assert name is not None  # it reads something
-        arrays = (spaces.start_low, spaces.start_high, spaces.end_low, spaces.end_high, tuple(frame))
         is_fixed = frame.low == frame.high and not len(frame.first_end)
         blocks = (self.lasts[:0], self.lasts[:0]) if is_fixed else self.columns.blocks(name, shift)
-        data = (self._test(shift), self.firsts, self.lasts, *blocks)
+        values = kernel.EndValues(self.firsts, self.lasts, shift, *blocks)
         room = [np.empty(max(_ROOM, 2 * longest), np.int64) for _ in range(3)]
         n, space, start, tested = 0, 0, -1, 0
         while True:
-            n, space, start, more = kernel.end_segments(*arrays, *data, space, start, n, *room, budget)
+            n, space, start, more = kernel.end_segments(
+                spaces.ranges, tuple(frame), self._compared, values, space, start, n, Triples(*room), budget
+            )
             check_number(n)
             tested += more
             if n > limit:
@@ -128,11 +130,12 @@ class EndTest:
     def holds(self, start: Rows, end: Rows) -> NDArray[np.bool_]:
         """Where it holds."""
         result = np.empty(len(start), np.bool_)
-        kernel.end_tests(self._test(0), self.firsts, self.lasts, start, end, result)
+        kernel.end_tests(self._compared, self.firsts, self.lasts, start, end, result)
         return result
 
-    def _test(self, shift: int) -> tuple[int, int, float, int, bool]:
-        return self.form.form, self.form.comparison, self.form.threshold, shift, self.is_positive
+    @property
+    def _compared(self) -> kernel.Compared:
+        return kernel.Compared(self.form.form, self.form.comparison, self.form.threshold, self.is_positive)
 
 
 def end_test_of(condition: Expression, own: frozenset[str], columns: NumberColumns) -> EndTest | None:

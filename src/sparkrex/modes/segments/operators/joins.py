@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.modes.segments.kernels.probes import offsets_of, probed_distinct, probed_pairs
-from sparkrex.modes.segments.kernels.segments import join_distinct, join_pairs, same_segments
+from sparkrex.modes.segments.kernels.probes import Probed, offsets_of, probed_distinct, probed_pairs
+from sparkrex.modes.segments.kernels.segments import Lefts, Limits, join_distinct, join_pairs, same_segments
 from sparkrex.modes.segments.operators.arrays import (
     check_number,
     distinct,
@@ -53,9 +53,9 @@ class Join:
         return self.series.frame(self.windows)
 
     @cached_property
-    def longest(self) -> int:
-        """Rows of the longest segment that they allow."""
-        return self.series.longest(self.windows)
+    def limits(self) -> Limits:
+        """What kernels keep to."""
+        return Limits(self.series.longest(self.windows), self.limit, self.series.budget)
 
     def find(self, spaces: Spaces) -> Segments:
         """See the contract."""
@@ -75,13 +75,12 @@ class Join:
 
     def joined(self, spaces: Spaces, left: Segments, right: Segments) -> Segments:
         """Concatenations of the left and right segments of the same space."""
-        sides = (left.space, left.start, *self.reach(left.end), right.space, right.start, right.end)
-        frame = (spaces.end_low, spaces.end_high, tuple(self.frame))
+        sides = (Lefts(left.space, left.start, *self.reach(left.end)), right.triples)
         if not self.gives & (left.bindings.keys() | right.bindings.keys()):
-            n, space, start, end = join_distinct(*sides, *frame, self.longest, self.limit, self.series.budget)
+            n, space, start, end = join_distinct(*sides, spaces.ranges, tuple(self.frame), self.limits)
             check_number(n)
             return Segments(space[:n], start[:n], end[:n])
-        n, lefts, rights = join_pairs(*sides, *frame, self.limit, self.series.budget)
+        n, lefts, rights = join_pairs(*sides, spaces.ranges, tuple(self.frame), self.limits)
         check_number(n)
         lefts, rights = lefts[:n], rights[:n]
         bindings = {
@@ -91,9 +90,7 @@ class Join:
 
     def same(self, left: Segments, right: Segments) -> Segments:
         """Segments that both sides have."""
-        n, lefts, rights = same_segments(
-            left.space, left.start, left.end, right.space, right.start, right.end, self.limit
-        )
+        n, lefts, rights = same_segments(left.triples, right.triples, self.limit)
         check_number(n)
         lefts, rights = lefts[:n], rights[:n]
         bindings = {**taken(left.bindings, lefts, self.gives), **taken(right.bindings, rights, self.gives)}
@@ -173,7 +170,7 @@ class ProbeConcat(Join):
     ) -> Segments:
         """The concatenations with their bindings, each once."""
         far = found.end if is_left_base else found.start
-        n, bases, places = probed_pairs(low, high, place, offsets, far, self.limit, self.series.budget)
+        n, bases, places = probed_pairs(Probed(low, high, place, offsets, far), self.limits)
         check_number(n)
         bases, places = bases[:n], places[:n]
         start, end = (base.start[bases], far[places]) if is_left_base else (far[places], base.end[bases])
@@ -196,10 +193,8 @@ class RightProbeConcat(ProbeConcat):
         right, place, offsets = self._asked(1, spaces, left, begin, low, high)
         if self.gives & (left.bindings.keys() | right.bindings.keys()):
             return self._pairs(left, right, low, high, place, offsets, is_left_base=True)
-        n, space, start, end = probed_distinct(
-            left.space, left.start, low, high, place, offsets, right.end, self.longest, self.limit,
-            self.series.budget,
-        )
+        probed = Probed(low, high, place, offsets, right.end)
+        n, space, start, end = probed_distinct(left.triples, probed, self.limits)
         check_number(n)
         return Segments(space[:n], start[:n], end[:n])
 
@@ -247,9 +242,7 @@ class ProbeAnd(Join):
             asked, place = distinct_spaces(probes)
             found = self.children[probed].find(asked)
             offsets = offsets_of(found.space, len(asked))
-            n, bases, places = probed_pairs(
-                base.end, base.end, place, offsets, found.end, self.limit, self.series.budget
-            )
+            n, bases, places = probed_pairs(Probed(base.end, base.end, place, offsets, found.end), self.limits)
             check_number(n)
             bases, places = bases[:n], places[:n]
         bindings = {**taken(base.bindings, bases, self.gives), **taken(found.bindings, places, self.gives)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparkrex.modes.segments.kernels.ends import n_points, points_in
-from sparkrex.modes.segments.kernels.segments import fill_candidates
+from sparkrex.modes.segments.kernels.segments import Triples, fill_candidates
 from sparkrex.modes.segments.operators.arrays import (
     TooManySegmentsError,
     check_number,
@@ -89,15 +89,13 @@ class Generator:
         frame = self.frame
         if not frame.low == frame.high == 1 or len(frame.first_end) or not condition.is_alone:
             return False
-        self._n_points += n_points(spaces.start_low, spaces.start_high, spaces.end_low, spaces.end_high)
+        self._n_points += n_points(spaces.ranges)
         return condition.has_rows or self._n_points * _MANY_ROWS >= self.series.n_rows
 
     def _points(self, condition: Condition, spaces: Spaces) -> Segments:
         if not condition.has_rows:
             self.n_tested += self.series.n_rows
-        n, space, row = points_in(
-            spaces.start_low, spaces.start_high, spaces.end_low, spaces.end_high, condition.rows(), self.limit
-        )
+        n, space, row = points_in(spaces.ranges, condition.rows(), self.limit)
         check_number(n)
         return Segments(space[:n], row[:n], row[:n])
 
@@ -117,14 +115,13 @@ def candidates_of(series: Series, windows: tuple[Window, ...], spaces: Spaces) -
     """Every segment that windows and spaces allow, in order, a block at a time."""
     if not len(spaces):
         return
-    arrays = (spaces.start_low, spaces.start_high, spaces.end_low, spaces.end_high)
     widest = int((spaces.end_high - spaces.end_low).max()) + 1
     room = max(_BLOCK, min(series.longest(windows), widest))
     frame = tuple(series.frame(windows))
     space, start = 0, -1
     while space < len(spaces):
-        space_of, starts, ends = (np.empty(room, np.int64) for _ in range(3))
-        n, space, start = fill_candidates(*arrays, frame, space, start, space_of, starts, ends)
+        found = Triples(*(np.empty(room, np.int64) for _ in range(3)))
+        n, space, start = fill_candidates(spaces.ranges, frame, space, start, found)
         series.take_steps(n)
         if n:
-            yield Segments(space_of[:n], starts[:n], ends[:n])
+            yield Segments(found.space[:n], found.start[:n], found.end[:n])

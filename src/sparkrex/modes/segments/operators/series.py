@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sparkrex.columns.keys import read_only
 from sparkrex.modes.segments.kernels.pivots import Partitions
 from sparkrex.modes.segments.kernels.segments import GIVEN_UP, STEPS_LEFT, fits, row_window, turn_around, value_window
 from sparkrex.modes.segments.operators.arrays import StepsSpentError
@@ -66,16 +67,20 @@ class Frame(NamedTuple):
 class Column:
     """Values as float64 or int64 (times in their unit), and 1 where NULL; None if no value is NULL.
 
-    Of decimals the values are the nearest doubles, and `decimals` has what is exact.
+    Of decimals the values are the nearest doubles, and `decimals` has what is exact. Values cannot be written, so that
+    kernels are compiled once for them, whether they are Arrow's or not.
     """
 
     values: NDArray[Any]
     nulls: NDArray[np.uint8] | None
     decimals: Decimals | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", read_only(self.values))
+
     def form(self, name: str) -> NDArray[Any]:
         """The values, or the decimals in one of their exact forms."""
-        return self.values if name == DOUBLES or self.decimals is None else self.decimals.form(name)
+        return self.values if name == DOUBLES or self.decimals is None else read_only(self.decimals.form(name))
 
 
 @dataclass(eq=False)

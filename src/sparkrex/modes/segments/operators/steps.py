@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.modes.segments.kernels.steps import step_ends
+from sparkrex.modes.segments.kernels.steps import Starts, StepPattern, StepTests, step_ends
 from sparkrex.modes.segments.operators.arrays import TooManySegmentsError, check_number, roomier
 from sparkrex.modes.segments.operators.joins import (
     LeftProbeConcat,
@@ -55,11 +55,7 @@ class Steps:
         tested_by = np.zeros(len(tests), np.int64)
         for place, generator in enumerate(self.generators):
             tested_by[numbers[id(generator)]] |= 1 << place
-        pattern = (np.int64(self.begins), np.int64(self.finishes), np.array(self.follows, np.int64), tested_by)
-        forms = (
-            np.array([test.form.form for test in tests]), np.array([test.form.comparison for test in tests]),
-            np.array([test.form.threshold for test in tests]),
-        )
+        pattern = StepPattern(self.begins, self.finishes, np.array(self.follows, np.int64), tested_by)
         asked = furthest > start
         if not asked.any():
             return start[:0], start[:0]
@@ -67,12 +63,16 @@ class Steps:
         truth = np.zeros((len(tests), int(furthest.max()) - first_row + 1), np.uint8)
         longest = int((furthest - start).max())
         counts = np.zeros(len(tests), np.int64)
+        conditions = StepTests(
+            np.array([test.form.form for test in tests]), np.array([test.form.comparison for test in tests]),
+            np.array([test.form.threshold for test in tests]), tests[0].firsts, tests[0].lasts, first_row, truth,
+            counts,
+        )
         room = [np.empty(max(_ROOM, 2 * longest), np.int64) for _ in range(2)]
         n, place = 0, 0
         while True:
             n, place = step_ends(
-                start, nearest, furthest, pattern, forms, tests[0].firsts, tests[0].lasts, truth, first_row, place, n,
-                *room, counts, budget,
+                Starts(start, nearest, furthest), pattern, conditions, place, n, *room, budget
             )
             check_number(n)
             if n > limit:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.modes.segments.kernels.closures import close, first_rows, new_rows, next_rows, reached_ends
+from sparkrex.modes.segments.kernels.closures import KnownSteps, close, first_rows, new_rows, next_rows, reached_ends
 from sparkrex.modes.segments.kernels.probes import offsets_of
 from sparkrex.modes.segments.kernels.reach import close_by_sets
-from sparkrex.modes.segments.kernels.segments import is_among
+from sparkrex.modes.segments.kernels.segments import Limits, Triples, is_among
 from sparkrex.modes.segments.operators.arrays import (
     TooManySegmentsError,
     check_number,
@@ -89,10 +89,8 @@ class MaterializeNot(Unary):
         low = np.searchsorted(having.space, candidates.space[0], side="left")
         high = np.searchsorted(having.space, candidates.space[-1], side="right")
         part = slice(low, high)
-        is_among(
-            candidates.space, candidates.start, candidates.end, having.space[part], having.start[part],
-            having.end[part], is_had,
-        )
+        others = Triples(having.space[part], having.start[part], having.end[part])
+        is_among(candidates.triples, others, is_had)
         return is_had
 
 
@@ -182,6 +180,10 @@ class MaterializeKleene(Unary):
         """The windows without lower bounds: some iterations of several may be shorter."""
         return tuple(replace(window, low=None) for window in self.windows)
 
+    @cached_property
+    def _limits(self) -> Limits:
+        return Limits(self.series.longest(self._upper), self.limit, self.series.budget)
+
     def _from_starts(self, spaces: Spaces) -> Segments:
         starts = spaces.start_low
         if len(self.frame.first_end):
@@ -225,11 +227,10 @@ class MaterializeKleene(Unary):
                 found = self.children[0].find(Spaces(new, new, new, ends))
                 offsets = np.concatenate((offsets, offsets[-1] + offsets_of(found.space, len(new))[1:]))
                 steps = np.concatenate((steps, found.end))
-            rows = next_rows(rows, far, known, first_row, offsets, steps, self.gap)
+            rows = next_rows(rows, far, KnownSteps(known, first_row, offsets, steps, self.gap))
         n, place, end = reached_ends(
-            start, furthest, known, first_row, offsets, steps, self.gap, self.minimum,
-            -1 if self.maximum is None else self.maximum,
-            self.series.longest(self._upper), self.limit, self.series.budget,
+            start, furthest, KnownSteps(known, first_row, offsets, steps, self.gap), self.minimum,
+            -1 if self.maximum is None else self.maximum, self._limits,
         )
         check_number(n)
         return place[:n], end[:n]
@@ -239,18 +240,13 @@ class MaterializeKleene(Unary):
     ) -> Segments:
         """Everything that more iterations reach from the latest, start row by start row."""
         rounds = -1 if self.maximum is None else self.maximum - self.minimum
+        frame = tuple(self.series.frame(upper))
+        given = (latest.triples, base.triples, self.gap, spaces.end_high, frame)
         if rounds < 0 and self._fills_sets(spaces, base, upper):
-            n, space, start, end = close_by_sets(
-                latest.space, latest.start, latest.end, base.space, base.start, base.end, self.gap, spaces.end_high,
-                tuple(self.series.frame(upper)), self.series.longest(upper), self.limit, self.series.budget,
-            )
+            n, space, start, end = close_by_sets(*given, self._limits)
             check_number(n)
             return Segments(space[:n], start[:n], end[:n])
-        n, space, start, end = close(
-            latest.space, latest.start, latest.end, base.space, base.start, base.end, self.gap, spaces.end_high,
-            tuple(self.series.frame(upper)), rounds, self.series.longest(upper), self.limit,
-            self.series.budget,
-        )
+        n, space, start, end = close(*given, rounds, self._limits)
         check_number(n)
         return Segments(space[:n], start[:n], end[:n])
 
