@@ -99,6 +99,17 @@ def test_a_time_without_a_value_ends_all_windows() -> None:
     assert state.tables[ROWS].lengths(np.array([0])).tolist() == [0]
 
 
+def test_a_time_without_a_value_in_a_window_that_bounds_nothing() -> None:
+    """The bound is in rows; the window inside prunes all the same, unless there are NULLs."""
+    runner = runner_of("PATTERN (S & W) DEFINE SEGMENT S AS window(t, 2, NULL), SEGMENT W AS window(1, 3)")
+    assert runner.reach is not None
+    assert (runner.reach.rows, runner.reach.growth, runner.reach.column) == (3, None, "t")
+    state = runner.open()
+    assert fed(runner, state, {0: [0, 1, 2]}, opens={0}) == [("k0", 0, 2, 1)]
+    assert fed(runner, state, {0: [3, None, None]}) == [("k0", 1, 3, 2)]
+    assert fed(runner, state, {0: []}, closes={0}) == []
+
+
 def test_skipping_goes_on_where_the_last_match_led() -> None:
     runner = runner_of("AFTER MATCH SKIP PAST LAST ROW PATTERN (S) DEFINE SEGMENT S AS window(3, 3)")
     state = runner.open()

@@ -209,7 +209,7 @@ class SegmentRunner:
         """The search over the frame, by the state's plan, or by a new one that the state then has."""
         made: dict[bool, _Made] = state.plan or {}  # by whether the first column of ORDER BY has NULLs
         rewritten = self.rewritten
-        column = None if self.reach is None or self.reach.growth is None else self.reach.column
+        column = None if self.reach is None else self.reach.column
         has_nulls = column is not None and ordered.column(column).null_count > 0
         known = made.get(has_nulls)
         if known is not None:

@@ -46,7 +46,8 @@ _LARGEST = 2**64 - 1
 class Reach:
     """What a match may need: at most `rows` rows, `column` growing by `growth` at most, None for no such bound.
 
-    `after` rows behind the pattern's last row, and `before` rows before its first one, are read or must be there.
+    `column` is the one that windows prune by, None if none does. `after` rows behind the pattern's last row, and
+    `before` rows before its first one, are read or must be there.
     """
 
     rows: int | None
@@ -65,7 +66,7 @@ class Reach:
 def reach_of(search: SegmentSearch, logical: Logical) -> Reach:
     """How far matches of a search reach; `logical` is its plan where the column to prune by has no NULLs."""
     rows = lengths(logical, None).high
-    (column, *_) = [name for name in columns_of(logical) if name is not None] or [None]
+    column = next((name for name in columns_of(logical) if name is not None), None)
     growth = None if column is None else lengths(logical, column).high
     tested = [expression for one in search.definitions if (expression := one.condition) is not None]
     before, after = _read_beyond(tested)
