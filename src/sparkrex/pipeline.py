@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
 from sparkrex.errors import AnalysisError, RexError, UnsupportedError, nearest
 from sparkrex.hosts.duckdb.host import AggregateNames, DuckDbHost, RelationEvaluator
@@ -32,14 +34,14 @@ from sparkrex.syntax.tokens import find_dialect, span_of, tokenize
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import pyarrow as pa
-
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.protocol import Explained
     from sparkrex.settings import Settings
     from sparkrex.statement.action import Action
 
+_READ_ROWS = 1 << 20
+"""Rows that are matched at a time where the result is read in batches."""
 INPUT = "rex_input"
 """The table of a clause that is not part of a statement."""
 
@@ -183,6 +185,39 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
         host.close()
 
 
+def read_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.RecordBatchReader:
+    """The result in batches; of a statement that is one relation, as it is decided.
+
+    Rows are put in order first, and then matched some at a time, so that only a part of the result is in memory.
+    """
+    *before, last = zip(query.statement.relations, query.clauses, strict=True) if query.statement.relations else (None,)
+    if query.statement.bare_relation is None or last is None:
+        return run_query(query, tables, settings).to_reader()
+    if settings.chunk_rows is None:
+        settings = replace(settings, chunk_rows=_READ_ROWS)
+
+    def batches() -> Iterator[pa.RecordBatch | pa.Schema]:
+        host = _open_host(query, tables, settings)
+        try:
+            for relation, clause in before:
+                plan, table, evaluator = prepare_relation(query, relation, clause, host)
+                host.register(relation.placeholder, run_relation(plan, table, evaluator, settings))
+            plan, table, evaluator = prepare_relation(query, *last, host)
+            is_first = True
+            for result in relation_results(plan, table, evaluator, settings):
+                shown = result.select([]) if result.column_names == [NO_COLUMNS] else result
+                if is_first:
+                    yield shown.schema
+                is_first = False
+                yield from shown.to_batches()
+        finally:
+            host.close()
+
+    rest = batches()
+    schema = next(rest)  # with it the first rows have been matched
+    return pa.RecordBatchReader.from_batches(schema, rest)
+
+
 def buffer_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.Table:
     """The matches of a statement that is one relation, as the buffer that they share."""
     statement = query.statement
@@ -311,8 +346,15 @@ def run_relation(
     plan: Plan, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch | None = None
 ) -> pa.Table:
     """The result of one relation over its input."""
+    return pa.concat_tables(relation_results(plan, table, evaluator, settings, watch))
+
+
+def relation_results(
+    plan: Plan, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch | None = None
+) -> Iterator[pa.Table]:
+    """The same, piece by piece as it is decided."""
     try:
-        return mode_of(plan.mode).run(plan, table, evaluator, settings, watch or Stopwatch())
+        yield from mode_of(plan.mode).results(plan, table, evaluator, settings, watch or Stopwatch())
     except RexError as error:
         if error.source is None and error.span is not None:
             error.source = plan.source

@@ -105,18 +105,21 @@ class Query:
     def reader(self, tables: Any = None, /, *, args: Any = None, **named: Any) -> pa.RecordBatchReader:
         """The result of a query in memory as a stream of Arrow's record batches.
 
+        Where the statement is the relation itself (`SELECT * FROM t MATCH_RECOGNIZE (...)`, or a clause alone), batches
+        come as they are decided, and only a part of the result is in memory.
+
         >>> import pyarrow as pa, sparkrex as rex
         >>> query = rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)")
         >>> [batch.num_rows for batch in query.reader(pa.table({"x": [1, 2, 3]}))]
         [1]
         """
-        from sparkrex.pipeline import run_query
+        from sparkrex.pipeline import read_query
 
         parsed, given = self._bound(args), self._named(tables, named)
         _refuse_spark(given, None, "reader()", "a DataFrame has toLocalIterator() and, from Spark 4, toArrow()")
         arrow = _in_memory(given)
         with faults_reported(self.text):
-            return run_query(parsed, arrow, self.settings).to_reader()
+            return read_query(parsed, arrow, self.settings)
 
     def buffer(self, tables: Any = None, /, *, args: Any = None, **named: Any) -> pa.Table:
         """The matches of an event query in memory as the buffer that they share, for `rex.decompress`.

@@ -196,3 +196,28 @@ def test_an_explanation_draws_itself() -> None:
     assert "monospace" in drawn
     assert "x &lt; 7" in drawn.replace("[running last]", "")
     assert "<" not in drawn.removeprefix(drawn[: drawn.index(">") + 1]).removesuffix("</pre>")
+
+
+LATE = """ORDER BY ts MEASURES FIRST(ts) AS a AFTER MATCH SKIP TO LAST B PATTERN (A B?) DEFINE B AS x > PREV(x)"""
+
+
+@pytest.mark.parametrize("clause", [LATE, f"MATCH_RECOGNIZE ({LATE})"])
+def test_a_reader_gives_batches_as_they_are_decided(clause: str) -> None:
+    """The last rows end in an error, and what comes before them has been read by then."""
+    table = pa.table({"ts": range(9), "x": [1, 2, 3, 4, 5, 6, 7, 8, 0]})
+    reader = rex.match(clause, settings={"chunk_rows": 3}).reader(table)
+    assert reader.schema.names == ["a"]
+    read = []
+    with pytest.raises(rex.ExecutionError, match="REX402"):
+        for batch in reader:
+            read += batch.column("a").to_pylist()
+    assert read == [0, 1, 2, 3, 4]
+
+
+def test_a_reader_reads_the_whole_answer() -> None:
+    table = pa.table({"k": [i % 3 for i in range(50)], "ts": range(50), "x": [i * 7 % 10 for i in range(50)]})
+    query = rex.compile("""SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES MATCH_NUMBER() AS n
+        ALL ROWS PER MATCH PATTERN (A B+) DEFINE B AS x > PREV(x))""", settings={"chunk_rows": 4})
+    assert query.reader(t=table).read_all().equals(rex.sql(query.text, t=table))
+    joined = rex.compile(f"SELECT count(*) AS n FROM ({query.text}) AS s")
+    assert joined.reader(t=table).read_all().to_pylist() == [{"n": rex.sql(query.text, t=table).num_rows}]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
     from sqlglot.dialects.dialect import Dialect
@@ -73,10 +73,13 @@ class Mode(Protocol[P_contra]):
     matchers: ClassVar[tuple[str, ...]]
     """What the setting `matcher` may name; none where there is nothing to choose."""
 
-    def run(
+    def results(
         self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
-    ) -> pa.Table:
-        """The result of a relation. `table` has the columns that the plan reads."""
+    ) -> Iterator[pa.Table]:
+        """The result of a relation, in one piece or, with the setting `chunk_rows`, in several, as it is decided.
+
+        `table` has the columns that the plan reads.
+        """
         ...
 
     def runner(

@@ -130,7 +130,7 @@ class WorkerTask:
         if kept:
             table = pa.concat_tables(kept)
             kept.clear()
-            yield self.mode.run(self.plan, table, evaluator, self.settings, Stopwatch())
+            yield from self.mode.results(self.plan, table, evaluator, self.settings, Stopwatch())
 
     def _spilled(self, kept: list[pa.Table], rest: Iterator[pa.Table], sizes: Sizes) -> Iterator[pa.RecordBatch]:
         """All rows in order, by way of the disk."""

@@ -18,7 +18,7 @@ from sparkrex.spark.lowering import Lowered, Lowering, lower_order
 from sparkrex.spark.worker import Carried, WorkerTask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.feed import Feed
@@ -65,16 +65,15 @@ class EveryNthMode:
 
     matchers: ClassVar[tuple[str, ...]] = ()
 
-    def run(
+    def results(
         self, plan: EveryNth, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
-    ) -> pa.Table:
+    ) -> Iterator[pa.Table]:
         """Arrange, feed."""
         arrangement, _ = arrange_rows(plan, table, evaluator, settings.thread_count())
         runner = self.runner(plan, table.slice(0, 0), (), evaluator, settings)
         state = runner.open()
-        return pa.concat_tables(
-            runner.feed(state, feed) for feed in feeds_of(table, arrangement, settings.chunk_rows)
-        )
+        for feed in feeds_of(table, arrangement, settings.chunk_rows):
+            yield runner.feed(state, feed)
 
     def runner(
         self, plan: EveryNth, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings

@@ -34,7 +34,10 @@ from sparkrex.stopwatch import Stopwatch
 from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
+
+    from numpy.typing import NDArray
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.events.plan import EventQuery
@@ -57,13 +60,15 @@ def run_events(
     query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch | None = None
 ) -> pa.Table:
     """The result of one event query over its input."""
-    return _run(query, table, evaluator, settings, watch or Stopwatch())[0]
+    return pa.concat_tables(event_results(query, table, evaluator, settings, watch or Stopwatch()))
 
 
-def _run(
-    query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
-) -> tuple[pa.Table, dict[str, int]]:
-    """The result, and what the matcher counted."""
+def event_results(
+    query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch,
+    counts: NDArray[np.int64] | None = None,
+) -> Iterator[pa.Table]:
+    """The same, as it is decided: in one piece, or chunk by chunk. What the matcher counts is added to `counts`."""
+    counts = _no_counts() if counts is None else counts
     warn_of_unknown_types(query, table)
     table = taking_part(query, table, evaluator, settings)
     watch.lap("drop", f"{table.num_rows:,} rows can take part")
@@ -72,18 +77,25 @@ def _run(
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
     state = runner.open()
     parts = []
-    statistics, n_matches = np.zeros(codes.N_STATISTICS, np.int64), 0
+    n_matches = n_rows = 0
     for feed in feeds_of(table, arrangement, None if runner.refusal else settings.chunk_rows):
         with _partition_named(query, feed):
             decided = runner.decide(state, feed)
-        statistics += decided.statistics
+        counts += decided.statistics
         n_matches += len(decided.matches)
-        parts.append(runner.build(decided if ranking is None else ranking.rank(query, decided)))
-    result = pa.concat_tables(parts)
+        part = runner.build(decided if ranking is None else ranking.rank(query, decided))
+        n_rows += part.num_rows
+        if ranking is None:
+            yield part
+        else:
+            parts.append(part)
     if ranking is not None:
-        result = ranking.rank_all(query, result)
-    watch.lap("match and return", f"{n_matches:,} matches, {result.num_rows:,} rows")
-    return result, {name: int(statistics[place]) for name, place in _COUNTED.items()}
+        yield ranking.rank_all(query, pa.concat_tables(parts))
+    watch.lap("match and return", f"{n_matches:,} matches, {n_rows:,} rows")
+
+
+def _no_counts() -> NDArray[np.int64]:
+    return np.zeros(codes.N_STATISTICS, np.int64)
 
 
 def _partition_named(query: EventQuery, feed: Feed) -> AbstractContextManager[None]:
@@ -133,7 +145,10 @@ def explain_events(
     watch = Stopwatch()
     counted: dict[str, int] = {}
     if analyze:
-        _, counted = _run(query, table, evaluator, settings, watch)
+        counts = _no_counts()
+        for _ in event_results(query, table, evaluator, settings, watch, counts):
+            pass
+        counted = {name: int(counts[place]) for name, place in _COUNTED.items()}
     found = equality_keys(query, table.slice(0, 0), evaluator).found
     matcher = NfabMatcher(query, evaluator, settings)
     matcher.looks_up = matcher.looks_up and not found.keys

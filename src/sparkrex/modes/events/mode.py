@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from sparkrex.modes.events.engine import buffer_events, check_events, explain_events, explain_for_workers, run_events
+from sparkrex.modes.events.engine import buffer_events, check_events, event_results, explain_events, explain_for_workers
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.runner import EventRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -28,11 +28,11 @@ class EventsMode:
 
     matchers: ClassVar[tuple[str, ...]] = ("nfab", "basic", "backtrack")
 
-    def run(
+    def results(
         self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
-    ) -> pa.Table:
+    ) -> Iterator[pa.Table]:
         """Drop what cannot take part, arrange, match, return."""
-        return run_events(plan, table, evaluator, settings, watch)
+        return event_results(plan, table, evaluator, settings, watch)
 
     def runner(
         self, plan: EventQuery, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings

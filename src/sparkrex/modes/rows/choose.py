@@ -65,9 +65,12 @@ def choose_matcher(plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator,
 
 
 def choose_from(problem: Problem, wanted: str | None) -> Choice:
-    """The first matcher in rank that supports the problem, from the one that is wanted on."""
+    """The first matcher in rank that supports the problem, from the one that is wanted on.
+
+    Another mode of the statement may have the one that is wanted, and this one not.
+    """
     names = [kind.name for kind in MATCHERS]
-    first = names.index(wanted) if wanted is not None else 0
+    first = names.index(wanted) if wanted in names else 0
     refusals: list[tuple[str, str]] = []
     for place, kind in enumerate(MATCHERS):
         matcher = kind(problem)

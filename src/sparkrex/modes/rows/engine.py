@@ -16,6 +16,8 @@ from sparkrex.modes.rows.runner import RowRunner
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.settings import Settings
@@ -25,6 +27,13 @@ def run_pattern(
     plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
 ) -> pa.Table:
     """The result of one MATCH_RECOGNIZE over its input."""
+    return pa.concat_tables(pattern_results(plan, table, evaluator, settings, watch))
+
+
+def pattern_results(
+    plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+) -> Iterator[pa.Table]:
+    """The same, as it is decided: in one piece, or chunk by chunk."""
     plan, table = add_relation_columns(plan, table, evaluator)
     arrangement, partition_columns = arrange_rows(plan, table, evaluator, settings.thread_count())
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
@@ -34,11 +43,10 @@ def run_pattern(
     runner = RowRunner.of(plan, table.slice(0, 0), keys, evaluator, settings, watch)
     state = runner.open()
     names = [key.name for key in plan.partition_by]
-    results = []
     for feed in feeds_of(table, arrangement, settings.chunk_rows):
         with partition_named(feed, names, list(keys)):
-            results.append(runner.feed(state, feed))
-    return results[0] if len(results) == 1 else pa.concat_tables(results)
+            result = runner.feed(state, feed)
+        yield result
 
 
 def explain_pattern(

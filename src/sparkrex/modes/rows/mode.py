@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from sparkrex.modes.rows.engine import explain_pattern, run_pattern
+from sparkrex.modes.rows.engine import explain_pattern, pattern_results
 from sparkrex.modes.rows.explain import RowsExplained
 from sparkrex.modes.rows.runner import RowRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -26,11 +26,11 @@ class RowsMode:
 
     matchers: ClassVar[tuple[str, ...]] = ("automaton", "backtrack", "interpreter")
 
-    def run(
+    def results(
         self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
-    ) -> pa.Table:
+    ) -> Iterator[pa.Table]:
         """Arrange, match, read."""
-        return run_pattern(plan, table, evaluator, settings, watch)
+        return pattern_results(plan, table, evaluator, settings, watch)
 
     def runner(
         self, plan: MatchRecognize, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings

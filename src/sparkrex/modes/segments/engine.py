@@ -23,7 +23,7 @@ from sparkrex.stopwatch import Stopwatch
 from sparkrex.threads import run_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from sparkrex.columns.arrange import Arrangement
     from sparkrex.hosts.host import Evaluator
@@ -57,15 +57,21 @@ def run_search(
     search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings
 ) -> pa.Table:
     """The result of one segment search over its input; in chunks, if the settings say so and it can be fed so."""
+    return pa.concat_tables(search_results(search, table, evaluator, settings))
+
+
+def search_results(
+    search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings
+) -> Iterator[pa.Table]:
+    """The same, as it is decided: in one piece, or chunk by chunk if the search can be fed."""
     arranged = _arrange(search, table, evaluator, settings, Stopwatch())
     runner = arranged.runner(evaluator, settings, Builder, Stopwatch())
     is_fed = settings.chunk_rows is not None and runner.refusal is None
     state = runner.open()
-    results = []
     for feed in feeds_of(arranged.table, arranged.arrangement, settings.chunk_rows if is_fed else None):
         with partition_named(feed, arranged.key_names, list(arranged.keys)):
-            results.append(runner.feed(state, feed))
-    return results[0] if len(results) == 1 else pa.concat_tables(results)
+            result = runner.feed(state, feed)
+        yield result
 
 
 def explain_search(

@@ -8,14 +8,14 @@ import numpy as np
 
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import UnsupportedError
-from sparkrex.modes.segments.engine import explain_search, run_search
+from sparkrex.modes.segments.engine import explain_search, search_results
 from sparkrex.modes.segments.explain import SearchExplained
 from sparkrex.modes.segments.planning import plan_search, rewrite_search
 from sparkrex.modes.segments.runner import SegmentRunner
 from sparkrex.scalar.expression import Aggregate, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -33,11 +33,11 @@ class SegmentsMode:
 
     matchers: ClassVar[tuple[str, ...]] = ()
 
-    def run(
+    def results(
         self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
-    ) -> pa.Table:
+    ) -> Iterator[pa.Table]:
         """Rewrite, plan, search; the search has a watch of its own."""
-        return run_search(plan, table, evaluator, settings)
+        return search_results(plan, table, evaluator, settings)
 
     def runner(
         self, plan: SegmentSearch, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
