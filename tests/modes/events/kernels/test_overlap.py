@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -43,17 +43,20 @@ def drawn(seed: int) -> tuple[list[Match], list[int], list[int]]:
 
 
 def chosen(
-    matches: list[Match], offsets: list[int], ties: list[int], blocked: int
-) -> tuple[set[int], set[int]]:
-    """Which are kept and which wait, by the definition: in order of completion, then of rows, then of labels."""
-    keep, wait = set(), set()
-    for partition, (low, high) in enumerate(itertools.pairwise(offsets)):
-        last, waits = blocked if partition == 0 else -1, False
+    matches: list[Match], offsets: list[int], ties: list[int], before: list[int]
+) -> tuple[set[int], set[int], list[int]]:
+    """Which are kept and which wait, by the definition, and by partition the last row that is kept.
+
+    In order of completion, then of rows, then of labels; `before` are the last rows that were kept before.
+    """
+    keep, wait, blocked = set(), set(), list(before)
+    for partition, (low, high) in enumerate(pairwise(offsets)):
+        waits = False
         inside = [k for k, match in enumerate(matches) if low <= match.rows[0] < high]
         for rank in sorted({matches[k].rank for k in inside}):
             group = [k for k in inside if matches[k].rank == rank]
             first = min(group, key=lambda k: (matches[k].rows, matches[k].labels))
-            begin = matches[first].rows[0]
+            begin, last = matches[first].rows[0], blocked[partition]
             if last >= 0 and not (ties[begin] > ties[last] if ties else begin > last):
                 continue
             if waits or matches[first].is_open:
@@ -61,15 +64,17 @@ def chosen(
                 wait.update(group)
             else:
                 keep.add(first)
-                last = matches[first].rows[-1]
-    return keep, wait
+                blocked[partition] = matches[first].rows[-1]
+    return keep, wait, blocked
 
 
 @in_both_forms
-@pytest.mark.parametrize("blocked", [-1, 2])
+@pytest.mark.parametrize("is_blocked", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_the_first_to_complete_are_kept(seed: int, blocked: int, form: str) -> None:
+def test_the_first_to_complete_are_kept(seed: int, is_blocked: bool, form: str) -> None:
     matches, offsets, ties = drawn(seed)
+    before = [2, offsets[1] + 1] if is_blocked else [-1, -1]
+    blocked = np.array(before)
     # Two equal matches that differ in being open are one too many.
     matches = list({(match.rows, match.labels): match for match in matches}.values())
     keep, wait = np.zeros(len(matches), np.bool_), np.zeros(len(matches), np.bool_)
@@ -81,6 +86,5 @@ def test_the_first_to_complete_are_kept(seed: int, blocked: int, form: str) -> N
         np.array([match.is_open for match in matches], np.bool_), np.array(offsets), np.array(ties, np.int64), blocked,
         keep, wait,
     )
-    assert (set(np.flatnonzero(keep).tolist()), set(np.flatnonzero(wait).tolist())) == chosen(
-        matches, offsets, ties, blocked
-    )
+    found = (set(np.flatnonzero(keep).tolist()), set(np.flatnonzero(wait).tolist()), blocked.tolist())
+    assert found == chosen(matches, offsets, ties, before)

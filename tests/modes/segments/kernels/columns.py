@@ -71,6 +71,19 @@ def drawn(kind: str, seed: int) -> Column:
     return Column(values, nulls, offsets, start, end)
 
 
+def drawn_long(kind: str, seed: int, n_rows: int = 45) -> Column:
+    """A column of two partitions of several blocks, and some of its segments, the ends of one start in order."""
+    generator = np.random.default_rng([seed, 99, KINDS.index(kind)])
+    parts = [drawn(kind, seed + 2 * k) for k in range(60)]
+    values = np.concatenate([part.values for part in parts])[:n_rows]
+    nulls = np.concatenate([part.nulls for part in parts])[:n_rows] if len(parts[0].nulls) else np.zeros(0, np.uint8)
+    offsets = np.array([0, n_rows // 4, n_rows])
+    pairs = [(a, b) for low, high in pairwise(offsets) for a in range(low, high) for b in range(a, high)]
+    chosen = [pair for pair in pairs if generator.random() < 0.3]
+    start, end = (np.array([pair[k] for pair in chosen], np.int64) for k in range(2))
+    return Column(values, nulls, offsets, start, end)
+
+
 def values_of(result: NDArray[Any], is_null: NDArray[np.bool_]) -> list[Any]:
     """What a kernel wrote, None for NULL."""
     return [None if null else value for value, null in zip(result.tolist(), is_null, strict=True)]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparkrex.modes.segments.kernels.segments import Ranges, Triples
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -23,9 +25,14 @@ def budget(n_steps: int = 1 << 60, *, given_up: bool = False) -> NDArray[np.int6
     return np.array([n_steps, int(given_up)])
 
 
-def arrays(lines: Lines) -> tuple[NDArray[np.int64], ...]:
+def arrays(lines: Lines) -> Triples:
     """Space, start, end."""
-    return tuple(np.array([line[k] for line in lines], np.int64) for k in range(3))
+    return Triples(*(np.array([line[k] for line in lines], np.int64) for k in range(3)))
+
+
+def room_for(n: int) -> Triples:
+    """Room for so many segments."""
+    return Triples(*(np.empty(n, np.int64) for _ in range(3)))
 
 
 def lists(found: Iterable[Any]) -> list[tuple[int, ...]]:
@@ -86,6 +93,11 @@ class Batch:
     @property
     def longest(self) -> int:
         return max((end - start + 1 for _, start, end in self.segments), default=1)
+
+    @property
+    def ranges(self) -> Ranges:
+        """Every partition as a space."""
+        return Ranges(self.end_low, self.end_high, self.end_low, self.end_high)
 
     @property
     def end_low(self) -> NDArray[np.int64]:

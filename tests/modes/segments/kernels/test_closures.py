@@ -8,7 +8,8 @@ from tests.kernels.forms import in_both_forms, in_form
 from tests.modes.segments.kernels.drawing import ENDLESS, Batch, Lines, arrays, budget, drawn_batch, lists, some_of
 
 from sparkrex.modes.segments.kernels import closures
-from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY
+from sparkrex.modes.segments.kernels.closures import KnownSteps
+from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY, Limits
 
 SEEDS = range(8)
 
@@ -47,15 +48,15 @@ def test_closures(seed: int, rounds: int, gap: int, form: str) -> None:
             found = found | latest
             n_rounds += 1
         expected += [(space, start, end) for end in sorted(found)]
-    given = (*arrays(begun), *arrays(base), gap, batch.end_high, batch.frame, rounds)
+    given = (arrays(begun), arrays(base), gap, batch.end_high, batch.frame, rounds)
     close = in_form(closures.close, form)
-    assert lists(close(*given, batch.high, ENDLESS, budget())) == expected
+    assert lists(close(*given, Limits(batch.high, ENDLESS, budget()))) == expected
     if expected:
-        assert close(*given, batch.high, len(expected) - 1, budget())[0] == TOO_MANY
-        assert close(*given, batch.high, len(expected), budget())[0] == len(expected)
+        assert close(*given, Limits(batch.high, len(expected) - 1, budget()))[0] == TOO_MANY
+        assert close(*given, Limits(batch.high, len(expected), budget()))[0] == len(expected)
     if expected and rounds:
-        assert close(*given, batch.high, ENDLESS, budget(0))[0] == SPENT
-        assert close(*given, batch.high, ENDLESS, budget(given_up=True))[0] == SPENT
+        assert close(*given, Limits(batch.high, ENDLESS, budget(0)))[0] == SPENT
+        assert close(*given, Limits(batch.high, ENDLESS, budget(given_up=True)))[0] == SPENT
 
 
 def steps_by_row(base: Lines, known: np.ndarray, n_known: int) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +85,7 @@ def test_ends_of_so_many_steps(seed: int, minimum: int, maximum: int, gap: int, 
         assert len(set(new.tolist())) == len(new)
         n_known += len(new)
         offsets, ends = steps_by_row(base, known, n_known)
-        rows = in_form(closures.next_rows, form)(rows, far, known, 0, offsets, ends, gap)
+        rows = in_form(closures.next_rows, form)(rows, far, KnownSteps(known, 0, offsets, ends, gap))
     expected = []
     for place, row in enumerate(start.tolist()):
         space, limit = batch.space_of(row), int(furthest[place])
@@ -97,9 +98,9 @@ def test_ends_of_so_many_steps(seed: int, minimum: int, maximum: int, gap: int, 
                 break
             history.append(latest)
         expected += [(place, end) for end in sorted(found)]
-    given = (start, furthest, known, 0, offsets, ends, gap, minimum, maximum, batch.high)
+    given = (start, furthest, KnownSteps(known, 0, offsets, ends, gap), minimum, maximum)
     reached_ends = in_form(closures.reached_ends, form)
-    assert lists(reached_ends(*given, ENDLESS, budget())) == expected
+    assert lists(reached_ends(*given, Limits(batch.high, ENDLESS, budget()))) == expected
     if expected:
-        assert reached_ends(*given, len(expected) - 1, budget())[0] == TOO_MANY
-        assert reached_ends(*given, ENDLESS, budget(0))[0] == SPENT
+        assert reached_ends(*given, Limits(batch.high, len(expected) - 1, budget()))[0] == TOO_MANY
+        assert reached_ends(*given, Limits(batch.high, ENDLESS, budget(0)))[0] == SPENT

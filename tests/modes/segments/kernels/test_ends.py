@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.kernels.forms import in_both_forms, in_form
-from tests.modes.segments.kernels.drawing import ENDLESS, Batch, budget, drawn_batch, lists, uneven
+from tests.modes.segments.kernels.drawing import ENDLESS, Batch, budget, drawn_batch, lists, room_for, uneven
 
 from sparkrex.modes.segments.kernels import ends as kernels
-from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY
+from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY, Ranges
 
 FORMS = range(6)
 COMPARISONS = range(4)
@@ -111,30 +111,28 @@ def test_segments_for_which_the_condition_holds(seed: int, form_of: int, form: s
     n_blocks = (batch.n_rows + 3) >> SHIFT
     smallest, largest = np.empty(n_blocks), np.empty(n_blocks)
     kernels.block_extremes.interpreted(lasts, SHIFT, smallest, largest)
-    test = (form_of, comparison, threshold, SHIFT, bool((lasts > 0).all()))
+    compared = kernels.Compared(form_of, comparison, threshold, bool((lasts > 0).all()))
     expected = [
         line for line in batch.segments if holds(form_of, comparison, threshold, firsts[line[1]], lasts[line[2]])
     ]
-    rows = (batch.end_low, batch.end_high)
-    given = (*rows, *rows, frame, test, firsts, lasts, smallest, largest)
+    given = (batch.ranges, frame, compared, kernels.EndValues(firsts, lasts, SHIFT, smallest, largest))
     find = in_form(kernels.end_segments, form)
     for size in (9, 500):
         found: list[tuple[int, ...]] = []
         space, start, n_tested = 0, -1, 0
         while space < batch.n_spaces:
-            buffers = [np.empty(size, np.int64) for _ in range(3)]
-            n, space, start, tested = find(*given, space, start, 0, *buffers, budget())
+            buffers = room_for(size)
+            n, space, start, tested = find(*given, space, start, 0, buffers, budget())
             assert n > 0 or space == batch.n_spaces or tested > 0
             found += lists((n, *buffers))
             n_tested += tested
         assert found == expected
         assert n_tested >= len(expected)
-    buffers = [np.empty(500, np.int64) for _ in range(3)]
     if batch.segments:
-        assert find(*given, 0, -1, 0, *buffers, budget(0))[0] == SPENT
+        assert find(*given, 0, -1, 0, room_for(500), budget(0))[0] == SPENT
     result = np.zeros(len(expected), np.bool_)
     in_form(kernels.end_tests, form)(
-        test, firsts, lasts, np.array([line[1] for line in expected], np.int64),
+        compared, firsts, lasts, np.array([line[1] for line in expected], np.int64),
         np.array([line[2] for line in expected], np.int64), result,
     )
     assert result.all()
@@ -145,13 +143,13 @@ def test_segments_for_which_the_condition_holds(seed: int, form_of: int, form: s
 def test_points(seed: int, form: str) -> None:
     generator = np.random.default_rng(seed)
     bounds = np.sort(generator.integers(0, 12, (seed, 2, 2)), axis=2).reshape(-1, 4)
-    columns = [np.ascontiguousarray(bounds[:, k]) for k in range(4)]
+    ranges = Ranges(*(np.ascontiguousarray(bounds[:, k]) for k in range(4)))
     rows = np.flatnonzero(generator.random(12) < 0.6)
     inside = [
         (space, row) for space, (a, b, c, d) in enumerate(bounds.tolist()) for row in range(max(a, c), min(b, d) + 1)
     ]
     expected = [pair for pair in inside if pair[1] in rows]
-    assert in_form(kernels.n_points, form)(*columns) == len(inside)
-    assert lists(in_form(kernels.points_in, form)(*columns, rows, ENDLESS)) == expected
+    assert in_form(kernels.n_points, form)(ranges) == len(inside)
+    assert lists(in_form(kernels.points_in, form)(ranges, rows, ENDLESS)) == expected
     if expected:
-        assert in_form(kernels.points_in, form)(*columns, rows, len(expected) - 1)[0] == TOO_MANY
+        assert in_form(kernels.points_in, form)(ranges, rows, len(expected) - 1)[0] == TOO_MANY

@@ -8,7 +8,7 @@ from tests.kernels.forms import in_both_forms, in_form
 from tests.modes.segments.kernels.drawing import ENDLESS, budget, lists
 
 from sparkrex.modes.segments.kernels import probes
-from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY
+from sparkrex.modes.segments.kernels.segments import SPENT, TOO_MANY, Limits, Triples
 
 FIRST_ROW, N_ROWS = 5, 12
 SEEDS = range(8)
@@ -57,17 +57,17 @@ def test_each_row_is_asked_once_for_all_that_is_wanted(seed: int, form: str) -> 
         if begin <= end and numbers[row] == number and begin <= other <= end
     ]
     find = in_form(probes.probed_pairs, form)
-    given = (low, high, place, offsets, found_end)
-    assert lists(find(*given, ENDLESS, budget())) == pairs
+    given = probes.Probed(low, high, place, offsets, found_end)
+    assert lists(find(given, Limits(1, ENDLESS, budget()))) == pairs
     if pairs:
-        assert find(*given, len(pairs) - 1, budget())[0] == TOO_MANY
-        assert find(*given, ENDLESS, budget(given_up=True))[0] == SPENT
+        assert find(given, Limits(1, len(pairs) - 1, budget()))[0] == TOO_MANY
+        assert find(given, Limits(1, ENDLESS, budget(given_up=True)))[0] == SPENT
 
     distinct = sorted({(*base[item], found[at][1]) for item, at in pairs})
     space, start = (np.array([segment[k] for segment in base], np.int64) for k in range(2))
     find = in_form(probes.probed_distinct, form)
-    given = (space, start, low, high, place, offsets, found_end, FIRST_ROW + N_ROWS + 3)  # type: ignore[assignment]
-    assert lists(find(*given, ENDLESS, budget())) == distinct
+    longest, segments = FIRST_ROW + N_ROWS + 3, Triples(space, start, start)
+    assert lists(find(segments, given, Limits(longest, ENDLESS, budget()))) == distinct
     if distinct:
-        assert find(*given, len(distinct) - 1, budget())[0] == TOO_MANY
-        assert find(*given, ENDLESS, budget(0))[0] == SPENT
+        assert find(segments, given, Limits(longest, len(distinct) - 1, budget()))[0] == TOO_MANY
+        assert find(segments, given, Limits(longest, ENDLESS, budget(0)))[0] == SPENT

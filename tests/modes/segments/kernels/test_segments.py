@@ -15,12 +15,13 @@ from tests.modes.segments.kernels.drawing import (
     budget,
     drawn_batch,
     lists,
+    room_for,
     some_of,
     uneven,
 )
 
 from sparkrex.modes.segments.kernels import segments as kernels
-from sparkrex.modes.segments.kernels.segments import GIVEN_UP, SPENT, STEPS_LEFT, TOO_MANY
+from sparkrex.modes.segments.kernels.segments import GIVEN_UP, SPENT, STEPS_LEFT, TOO_MANY, Lefts, Limits, Ranges
 
 SEEDS = range(10)
 
@@ -94,12 +95,10 @@ def test_candidates_come_in_pieces_that_fit(seed: int, room: int, form: str) -> 
     ]
     found: list[tuple[int, ...]] = []
     space, start = 0, -1
-    buffers = [np.empty(room, np.int64) for _ in range(3)]
-    columns = [np.ascontiguousarray(spaces[:, k]) for k in range(4)]
+    buffers = room_for(room)
+    ranges = Ranges(*(np.ascontiguousarray(spaces[:, k]) for k in range(4)))
     while space < len(spaces):
-        n, space, start = in_form(kernels.fill_candidates, form)(
-            *columns, frame_of(batch, seed), space, start, *buffers
-        )
+        n, space, start = in_form(kernels.fill_candidates, form)(ranges, frame_of(batch, seed), space, start, buffers)
         assert n > 0 or space == len(spaces)
         found += lists((n, *buffers))
     assert found == expected
@@ -135,7 +134,7 @@ def joined(seed: int) -> tuple[Batch, tuple[Any, ...], list[tuple[int, int]]]:
     batch, left, right, reach = sides(seed)
     space, start, _ = arrays(left)
     first, last = (np.array([pair[k] for pair in reach], np.int64) for k in range(2))
-    arguments = (space, start, first, last, *arrays(right), batch.end_low, batch.end_high, frame_of(batch, seed))
+    arguments = (Lefts(space, start, first, last), arrays(right), batch.ranges, frame_of(batch, seed))
     pairs = [
         (i, j)
         for i, (space_of, begin, _) in enumerate(left) for j, (other, middle, end) in enumerate(right)
@@ -148,19 +147,20 @@ def joined(seed: int) -> tuple[Batch, tuple[Any, ...], list[tuple[int, int]]]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_joins(seed: int, form: str) -> None:
     batch, arguments, pairs = joined(seed)
-    space, start, *_, right_end = arguments[:7]
+    space, start, right_end = arguments[0].space, arguments[0].start, arguments[1].end
     distinct = sorted({(int(space[i]), int(start[i]), int(right_end[j])) for i, j in pairs})
-    assert lists(in_form(kernels.join_pairs, form)(*arguments, ENDLESS, budget())) == pairs
-    found = in_form(kernels.join_distinct, form)(*arguments, batch.longest, ENDLESS, budget())
+    assert lists(in_form(kernels.join_pairs, form)(*arguments, Limits(1, ENDLESS, budget()))) == pairs
+    found = in_form(kernels.join_distinct, form)(*arguments, Limits(batch.longest, ENDLESS, budget()))
     assert lists(found) == distinct
     if len(pairs) > 1:
-        assert in_form(kernels.join_pairs, form)(*arguments, len(pairs) - 1, budget())[0] == TOO_MANY
-        assert in_form(kernels.join_pairs, form)(*arguments, len(pairs), budget())[0] == len(pairs)
-        few = (batch.longest, len(distinct) - 1, budget())
-        assert in_form(kernels.join_distinct, form)(*arguments, *few)[0] == TOO_MANY
+        assert in_form(kernels.join_pairs, form)(*arguments, Limits(1, len(pairs) - 1, budget()))[0] == TOO_MANY
+        assert in_form(kernels.join_pairs, form)(*arguments, Limits(1, len(pairs), budget()))[0] == len(pairs)
+        few = Limits(batch.longest, len(distinct) - 1, budget())
+        assert in_form(kernels.join_distinct, form)(*arguments, few)[0] == TOO_MANY
         for spent in (budget(0), budget(given_up=True)):
-            assert in_form(kernels.join_pairs, form)(*arguments, ENDLESS, spent.copy())[0] == SPENT
-            assert in_form(kernels.join_distinct, form)(*arguments, batch.longest, ENDLESS, spent.copy())[0] == SPENT
+            for kernel in (kernels.join_pairs, kernels.join_distinct):
+                limits = Limits(batch.longest, ENDLESS, spent.copy())
+                assert in_form(kernel, form)(*arguments, limits)[0] == SPENT
 
 
 @in_both_forms
@@ -170,11 +170,11 @@ def test_equal_segments(seed: int, form: str) -> None:
     # Segments with different bindings are there more than once.
     left, right = sorted(left + left[::3]), sorted(right + right[::2])
     pairs = [(i, j) for i, one in enumerate(left) for j, other in enumerate(right) if one == other]
-    assert lists(in_form(kernels.same_segments, form)(*arrays(left), *arrays(right), ENDLESS)) == pairs
+    assert lists(in_form(kernels.same_segments, form)(arrays(left), arrays(right), ENDLESS)) == pairs
     if pairs:
-        assert in_form(kernels.same_segments, form)(*arrays(left), *arrays(right), len(pairs) - 1)[0] == TOO_MANY
+        assert in_form(kernels.same_segments, form)(arrays(left), arrays(right), len(pairs) - 1)[0] == TOO_MANY
     found = np.zeros(len(left), np.bool_)
-    in_form(kernels.is_among, form)(*arrays(left), *arrays(right), found)
+    in_form(kernels.is_among, form)(arrays(left), arrays(right), found)
     assert found.tolist() == [one in right for one in left]
 
 

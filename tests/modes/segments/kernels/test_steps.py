@@ -9,7 +9,7 @@ from tests.modes.segments.kernels.drawing import budget, lists
 
 from sparkrex.modes.segments.kernels.ends import GREATER, LAST_MINUS_FIRST, LESS
 from sparkrex.modes.segments.kernels.segments import SPENT
-from sparkrex.modes.segments.kernels.steps import step_ends
+from sparkrex.modes.segments.kernels.steps import Starts, StepPattern, StepTests, step_ends
 
 # Positions 0 and 1 are a rise, 2 is a fall: (rise+ fall)+ | rise, as sets of bits.
 BEGINS, FINISHES = 0b011, 0b110
@@ -51,13 +51,14 @@ def test_ends(seed: int, room: int, form: str) -> None:
     nearest = start + generator.integers(0, 3, seed)
     furthest = np.minimum(start + generator.integers(0, 9, seed), N_ROWS - 1)
     truth, counts = np.zeros((2, N_ROWS), np.uint8), np.zeros(2, np.int64)
-    tests = (np.array([LAST_MINUS_FIRST] * 2), np.array([GREATER, LESS]), np.zeros(2))
-    given = (start, nearest, furthest, (BEGINS, FINISHES, FOLLOWS, TESTED_BY), tests, values, values, truth, 0)
+    forms, comparisons = np.array([LAST_MINUS_FIRST] * 2), np.array([GREATER, LESS])
+    tests = StepTests(forms, comparisons, np.zeros(2), values, values, 0, truth, counts)
+    given = (Starts(start, nearest, furthest), StepPattern(BEGINS, FINISHES, FOLLOWS, TESTED_BY), tests)
     found: list[tuple[int, ...]] = []
     place = 0
     while place < seed:
         places, ends = np.empty(room, np.int64), np.empty(room, np.int64)
-        n, after = in_form(step_ends, form)(*given, place, 0, places, ends, counts, budget())
+        n, after = in_form(step_ends, form)(*given, place, 0, places, ends, budget())
         assert after > place
         place = after
         found += lists((n, places, ends))
@@ -68,5 +69,5 @@ def test_ends(seed: int, room: int, form: str) -> None:
     # A row is tested once, whoever asks.
     assert (counts <= N_ROWS).all()
     if seed:
-        room_left = (np.empty(300, np.int64), np.empty(300, np.int64), counts)
+        room_left = (np.empty(300, np.int64), np.empty(300, np.int64))
         assert in_form(step_ends, form)(*given, 0, 0, *room_left, budget(0))[0] == SPENT
