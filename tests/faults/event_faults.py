@@ -170,7 +170,8 @@ def _apart_by_nothing(name: str) -> Context:
     def changed(self: frame.FeedArrays, *given: Any) -> Apart:
         found = correct(self, *given)
         part = getattr(found, name)
-        return found._replace(**{name: np.zeros_like(part) if isinstance(part, np.ndarray) else False})
+        nothing: dict[str, Any] = {name: np.zeros_like(part) if isinstance(part, np.ndarray) else False}
+        return found._replace(**nothing)
 
     return mock.patch.object(frame.FeedArrays, "_apart", changed)
 

@@ -49,7 +49,7 @@ def condition_holds(condition, row, record, bounds, values, records):
     if code_begin[condition] == code_end[condition]:
         return 1
     place = (row, bounds.start, bounds.low, bounds.high, np.int64(0))
-    return holds(code_begin[condition], code_end[condition], values.machine, values.columns, records.ints,
+    return holds(code_begin[condition], code_end[condition], values.machine, values.cells.columns, records.ints,
                  records.floats, record, values.no_labels, place)
 
 
@@ -80,19 +80,20 @@ def row_before(row, low, ties):
 @shared
 def is_there(k, low, high, record, bounds, absences, values, records, budget):
     """Whether a row from `low` to `high` is one that negated component k forbids: 1, 0, or negative (`status_of`)."""
+    next_candidate, condition = absences.next_candidate, absences.conditions[k]
     if low > high:
         return 0
-    candidate = absences.next_candidate[k, low]
+    candidate = next_candidate[k, low]
     while candidate <= high:
         budget[STEPS] += 1
         if budget[STEPS] > budget[MOST_STEPS]:
             return -3
         if budget[GIVEN_UP] != 0:
             return -4
-        found = holds_for(absences.conditions[k], candidate, record, bounds, values, records)
+        found = holds_for(condition, candidate, record, bounds, values, records)
         if found != 0:
             return found
-        candidate = absences.next_candidate[k, candidate + 1]
+        candidate = next_candidate[k, candidate + 1]
     return 0
 
 
@@ -117,14 +118,15 @@ def gaps_verdict(asked, last, row, record, bounds, absences, ties, values, recor
     record : that of the run with `row`
     """
     numbers, begin, end = asked
+    postponed, record_ints = absences.postponed, records.ints
     for a in range(begin, end):
         k = numbers[a]
         if k >= 0:
             low = row_behind(last, row - 1, ties)
             high = row_before(row, low, ties)
         else:
-            low, high = gap_of(record, ~k, absences.postponed, ties, records.ints)
-            k = absences.postponed[~k, 0]
+            low, high = gap_of(record, ~k, postponed, ties, record_ints)
+            k = postponed[~k, 0]
         found = is_there(k, low, high, record, bounds, absences, values, records, budget)
         if found != 0:
             return found
@@ -142,17 +144,20 @@ def end_verdict(last, labels, record, bounds, absences, ties, values, records, b
     labels : of the first and of the last event; the first row is `bounds.start`
     """
     first_label, last_label = labels
-    first = bounds.start
+    first, open_from = bounds.start, bounds.open_from
+    is_before, window_first, window_last, at_end = (
+        absences.is_before, absences.window_first, absences.window_last, absences.at_end
+    )
     result = KEPT
-    for a in range(absences.at_end.shape[0]):
-        k = absences.at_end[a]
-        if absences.is_before[k, last_label] != 0:
-            high = absences.window_last[first]
+    for a in range(at_end.shape[0]):
+        k = at_end[a]
+        if is_before[k, last_label] != 0:
+            high = window_last[first]
             low = row_behind(last, high, ties)
-            if first >= bounds.open_from:
+            if first >= open_from:
                 result = UNDECIDED
-        elif absences.is_before[k, first_label] == 0:
-            low = absences.window_first[last]
+        elif is_before[k, first_label] == 0:
+            low = window_first[last]
             high = row_before(first, low, ties)
         else:
             continue  # it was asked on the way
@@ -173,20 +178,21 @@ def verdict(rows, labels, n_events, bounds, absences, ties, values, records, bud
     rows, labels : the match's events, the last one first
     records : record 1 is that of the match
     """
-    first, last = rows[n_events - 1], rows[0]
-    own = Bounds(first, bounds.low, bounds.high, bounds.open_from)
+    first, last, open_from = rows[n_events - 1], rows[0], bounds.open_from
+    own = Bounds(first, bounds.low, bounds.high, open_from)
+    is_before, window_first, window_last = absences.is_before, absences.window_first, absences.window_last
     result = KEPT
-    for k in range(absences.is_before.shape[0]):
+    for k in range(is_before.shape[0]):
         n_behind = 0
-        while n_behind < n_events and absences.is_before[k, labels[n_behind]] == 0:
+        while n_behind < n_events and is_before[k, labels[n_behind]] == 0:
             n_behind += 1
-        low = absences.window_first[last]
-        high = absences.window_last[first]
+        low = window_first[last]
+        high = window_last[first]
         if n_behind < n_events:
             low = row_behind(rows[n_behind], high, ties)
         if n_behind > 0:
             high = row_before(rows[n_behind - 1], low, ties)
-        elif first >= bounds.open_from:
+        elif first >= open_from:
             result = UNDECIDED
         found = is_there(k, low, high, np.int64(1), own, absences, values, records, budget)
         if found < 0:

@@ -1,7 +1,10 @@
 """What the kernels of event queries are given: arrays and numbers that belong together.
 
 An array field has the same dtype and layout, and may be written, in all calls, so that a kernel is compiled once. Rows
-are positions in the frame. `Plan.automaton` and the like do not change during a search, `Work` does.
+are positions in the frame. What is in a `Plan` does not change during a search, what is in a `Work` does.
+
+Kernels take groups apart at their top and hand on what a part needs: whatever a function is given is compiled into
+every call, and a field that is asked for in a loop would bring its whole group there.
 """
 
 from __future__ import annotations
@@ -56,14 +59,20 @@ class Tests(NamedTuple):
     code_end: NDArray[np.int64]
 
 
+class Cells(NamedTuple):
+    """The columns that conditions read (`kernels.machine`), and the bits of those of doubles."""
+
+    columns: tuple[Any, ...]
+    bits: NDArray[np.int64]
+
+
 class Values(NamedTuple):
-    """What conditions are tested with: `kernels.machine` and its columns, `kernels.path` for records. `column_bits` are
-    the bits of the columns of doubles. Machine and path hold registers, so that each thread has its own."""
+    """What conditions are tested with: `kernels.machine` and its columns, `kernels.path` for records. Machine and path
+    hold registers, so that each thread has its own."""
 
     tests: Tests
     machine: tuple[Any, ...]
-    columns: tuple[Any, ...]
-    column_bits: NDArray[np.int64]
+    cells: Cells
     path: tuple[Any, ...]
     no_labels: NDArray[np.int16]
 
@@ -100,6 +109,15 @@ class Apart(NamedTuple):
     next_candidate: NDArray[np.int64]
     postponed: NDArray[np.int64]
     previous_candidate: NDArray[np.int64]
+
+
+class Compared(NamedTuple):
+    """All that runs are compared by, and what it is read of."""
+
+    reads: Reads
+    apart: Apart
+    ties: NDArray[np.int64]
+    cells: Cells
 
 
 class Absences(NamedTuple):
@@ -216,11 +234,13 @@ class Run(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A row, the first row that its window allows, and the side that runs are written to."""
+    """A row, the first row that its window allows, the side that runs are written to, and whether runs have anything to
+    remember: then each has a record."""
 
     row: np.int64
     bound: np.int64
     side: np.int64
+    has_record: np.int64
 
 
 class Counts(NamedTuple):

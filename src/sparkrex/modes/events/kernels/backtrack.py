@@ -76,7 +76,8 @@ def write_match(node, bounds, trail, walk, output, plan, absences, records, most
     walk, n_events = history(node, trail, walk)
     state = KEPT
     if absences.conditions.shape[0] > 0:
-        if replay_rows(walk.rows, walk.labels, n_events, np.int64(1), plan.values, records) != MAPPED:
+        if replay_rows(walk.rows, walk.labels, n_events, np.int64(1), plan.values.path, plan.values.cells.columns,
+                       records) != MAPPED:
             return output, walk, np.int64(-1)
         budget[STEPS] = 0
         state = verdict(walk.rows, walk.labels, n_events, bounds, absences, plan.events.ties, plan.values, records,
@@ -164,7 +165,8 @@ def search(offsets, plan, memory, absences, initial, output, budget):
         plan.automaton
     )
     window_first, ties, can_start = plan.events
-    strategy, values = plan.options.strategy, plan.values
+    strategy, constructs, values = plan.options.strategy, plan.options.constructs, plan.values
+    path, columns = values.path, values.cells.columns
     taken, own_place, most_bytes = memory
     has_ties = ties.shape[0] > 0
     statistics = np.zeros(N_STATISTICS, np.int64)
@@ -231,7 +233,7 @@ def search(offsets, plan, memory, absences, initial, output, budget):
                     takes = takes or edge_is_take[edge] != 0
                     target = edge_target[edge]
                     place = own + 1 + n_children
-                    if not select(own + 1, place + 1, state_variable[target], row, values, records):
+                    if not select(own + 1, place + 1, state_variable[target], row, path, columns, records):
                         return OVERFLOW, row, output, statistics
                     trail.row[n_nodes] = row
                     trail.label[n_nodes] = state_variable[target]
@@ -245,7 +247,7 @@ def search(offsets, plan, memory, absences, initial, output, budget):
                             return status_of(found), row, output, statistics
                     if found == 1:
                         statistics[MATCH_ENDS] += 1
-                        if plan.options.constructs:
+                        if constructs:
                             spare = most_bytes - (taken.sum() - match_bytes) - output.counts[0] * _ORDER_BYTES
                             output, walk, error = write_match(n_nodes - 1, bounds, trail, walk, output, plan, absences,
                                                               own_records, spare // 2, budget)

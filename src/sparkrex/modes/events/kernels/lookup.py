@@ -30,9 +30,9 @@ _LOOKS_AFTER = 16  # so many rows that ask nobody are passed before runs outside
 
 
 @inlined
-def key_at(kind, column, row, values):
+def key_at(kind, column, row, cells):
     """The key of a column's value in a row, and whether that is NULL."""
-    columns, column_bits = values.columns, values.column_bits
+    columns, column_bits = cells
     if kind == INT_KEY:
         is_null = columns[2][column] != 0 and columns[1][column, row] != 0
         return (MISSING if is_null else columns[0][column, row]), is_null
@@ -45,7 +45,7 @@ def key_at(kind, column, row, values):
 
 
 @inlined
-def awaited_key(state, record, lookup, values, record_ints):
+def awaited_key(state, record, lookup, cells, record_ints):
     """The key of what a run in a state awaits."""
     kind = lookup.state_kind[state]
     if kind == NO_KEY:
@@ -53,7 +53,7 @@ def awaited_key(state, record, lookup, values, record_ints):
     row = record_ints[record, lookup.state_slot[state]]
     if row < 0:
         return UNKNOWN  # an expression may have a value where there is no event
-    key, _ = key_at(kind, lookup.state_column[state], row, values)
+    key, _ = key_at(kind, lookup.state_column[state], row, cells)
     return key
 
 
@@ -65,21 +65,22 @@ def bit_of(state, key):
 
 
 @inlined
-def _ask_states(row, lookup, automaton, values):
+def _ask_states(row, lookup, automaton, tests, cells):
     """Write what a row asks of the runs of every state; gives how many states it asks anything."""
-    asked, keys = lookup.asked, lookup.keys
-    bitmap_of, bitmaps = values.tests.bitmap_of, values.tests.bitmaps
+    state_kind, _, _, edge_column, asked, keys, _ = lookup
+    edge_offsets, edge_condition = automaton.edge_offsets, automaton.edge_condition
+    bitmap_of, bitmaps = tests.bitmap_of, tests.bitmaps
     n_asked = 0
-    for state in range(1, lookup.state_kind.shape[0]):
+    for state in range(1, state_kind.shape[0]):
         asked[state] = NOBODY
-        for edge in range(automaton.edge_offsets[state], automaton.edge_offsets[state + 1]):
-            condition = automaton.edge_condition[edge]
+        for edge in range(edge_offsets[state], edge_offsets[state + 1]):
+            condition = edge_condition[edge]
             if condition >= 0 and bitmap_of[condition] >= 0 and bitmaps[bitmap_of[condition], row] == 0:
                 continue
-            if lookup.edge_column[edge] < 0:
+            if edge_column[edge] < 0:
                 asked[state] = EVERYBODY
                 break
-            key, is_null = key_at(lookup.state_kind[state], lookup.edge_column[edge], row, values)
+            key, is_null = key_at(state_kind[state], edge_column[edge], row, cells)
             if is_null:
                 continue
             if asked[state] == BY_KEY and keys[state] != key:
@@ -92,7 +93,7 @@ def _ask_states(row, lookup, automaton, values):
 
 
 @inlined
-def look_up(runs, n_runs, row, bound, lookup, automaton, values):
+def look_up(runs, n_runs, row, bound, lookup, automaton, tests, cells):
     """Write the runs that a row may extend into `hits`. Gives how many they are, and how many the window has left.
 
     Parameters
@@ -102,7 +103,7 @@ def look_up(runs, n_runs, row, bound, lookup, automaton, values):
     """
     asked, keys, hits = lookup.asked, lookup.keys, lookup.hits
     n_hits, n_over = np.int64(0), np.int64(0)
-    if _ask_states(row, lookup, automaton, values) == 0 and row % _LOOKS_AFTER != 0:
+    if _ask_states(row, lookup, automaton, tests, cells) == 0 and row % _LOOKS_AFTER != 0:
         return n_hits, n_over
     for r in range(n_runs):
         if runs[START, r] < bound:
@@ -124,7 +125,7 @@ def _copy_run(runs, from_side, number, to_side, to):
 
 
 @inlined
-def put_back(at, n_hits, n_new, n_over, bound, hits, work):
+def put_back(at, n_hits, n_new, n_over, bound, hits, runs, free, has_record):
     """Put what came of the runs that were found in their places.
 
     Parameters
@@ -134,8 +135,6 @@ def put_back(at, n_hits, n_new, n_over, bound, hits, work):
     hits : the numbers of those that were found, and where what came of each begins
     n_over : of so many runs the window has left; they are dropped when they are many
     """
-    runs, free = work.runs, work.free
-    has_record = work.records.ints.shape[1] + work.records.floats.shape[1] > 0
     side, n_runs, n_free = at[SIDE], at[N_RUNS], at[N_FREE]
     came = (side + 1) % 3
     is_one_for_one = True

@@ -39,38 +39,40 @@ def lengthened(array, length):
 
 
 @inlined
-def select(record, to, variable, row, values, records):
+def select(record, to, variable, row, path, columns, records):
     """Write into record `to` what `record` becomes by an event of a variable; false if a sum overflows."""
-    _, update_offsets, scratch_ints, scratch_floats = values.path
+    _, update_offsets, scratch_ints, scratch_floats = path
+    ints, floats, _ = records
     if update_offsets[variable] == update_offsets[variable + 1]:
         if record != to:
             for s in range(scratch_ints.shape[1]):
-                records.ints[to, s] = records.ints[record, s]
+                ints[to, s] = ints[record, s]
             for s in range(scratch_floats.shape[1]):
-                records.floats[to, s] = records.floats[record, s]
+                floats[to, s] = floats[record, s]
         return True
     for s in range(scratch_ints.shape[1]):
-        scratch_ints[0, s] = records.ints[record, s]
+        scratch_ints[0, s] = ints[record, s]
     for s in range(scratch_floats.shape[1]):
-        scratch_floats[0, s] = records.floats[record, s]
-    if extend(values.path, values.columns, variable, row, np.int64(0)) != MAPPED:
+        scratch_floats[0, s] = floats[record, s]
+    if extend(path, columns, variable, row, np.int64(0)) != MAPPED:
         return False
     for s in range(scratch_ints.shape[1]):
-        records.ints[to, s] = scratch_ints[1, s]
+        ints[to, s] = scratch_ints[1, s]
     for s in range(scratch_floats.shape[1]):
-        records.floats[to, s] = scratch_floats[1, s]
+        floats[to, s] = scratch_floats[1, s]
     return True
 
 
 @inlined
-def replay_rows(rows, labels, n_events, record, values, records):
+def replay_rows(rows, labels, n_events, record, path, columns, records):
     """Write the record of the events given, the last one first; MAPPED, or not if a sum overflows."""
-    for s in range(records.ints.shape[1]):
-        records.ints[record, s] = records.ints[0, s]
-    for s in range(records.floats.shape[1]):
-        records.floats[record, s] = records.floats[0, s]
+    ints, floats, _ = records
+    for s in range(ints.shape[1]):
+        ints[record, s] = ints[0, s]
+    for s in range(floats.shape[1]):
+        floats[record, s] = floats[0, s]
     for i in range(n_events - 1, -1, -1):
-        if not select(record, record, np.int64(labels[i]), rows[i], values, records):
+        if not select(record, record, np.int64(labels[i]), rows[i], path, columns, records):
             return OVERFLOW
     return MAPPED
 
@@ -88,14 +90,16 @@ def new_records(initial, n_records):
 @inlined
 def _write_history(depth, walk, output, is_open):
     """Append a history, which was walked from its end, as a match."""
-    n_matches, n_events = output.counts[0], output.counts[1]
+    rows, labels, offsets, match_is_open, counts = output
+    walk_rows, walk_labels, _, _ = walk
+    n_matches, n_events = counts[0], counts[1]
     for i in range(depth):
-        output.rows[n_events + i] = walk.rows[depth - 1 - i]
-        output.labels[n_events + i] = walk.labels[depth - 1 - i]
-    output.is_open[n_matches] = is_open
-    output.offsets[n_matches + 1] = n_events + depth
-    output.counts[0] = n_matches + 1
-    output.counts[1] = n_events + depth
+        rows[n_events + i] = walk_rows[depth - 1 - i]
+        labels[n_events + i] = walk_labels[depth - 1 - i]
+    match_is_open[n_matches] = is_open
+    offsets[n_matches + 1] = n_events + depth
+    counts[0] = n_matches + 1
+    counts[1] = n_events + depth
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -109,13 +113,15 @@ def write(cursor, ends, n_ends, nodes, walk, output, most_bytes, budget):
     most_bytes : what the matches may take
     """
     node_row, node_label, node_before, node_other, node_youngest = nodes
+    end_node, _, end_first, end_is_open = ends
+    walk_rows, walk_labels, stack_nodes, stack_depths = walk
+    n_row_places, n_match_places, counts = output.rows.shape[0], output.offsets.shape[0], output.counts
     e, n_stack, at, depth = cursor[0], cursor[1], cursor[2], cursor[3]
-    counts = output.counts
     result = 0
     while e < n_ends:
-        bound = ends.first[e]
+        bound = end_first[e]
         if at < 0:
-            at, depth = ends.node[e], np.int64(0)
+            at, depth = end_node[e], np.int64(0)
         while True:
             if budget[GIVEN_UP] != 0:
                 return np.int64(-4)
@@ -124,24 +130,24 @@ def write(cursor, ends, n_ends, nodes, walk, output, most_bytes, budget):
                     left, right = node_before[at], node_other[at]
                     if right >= 0 and node_youngest[right] >= bound:
                         if left >= 0 and node_youngest[left] >= bound:
-                            if n_stack == walk.nodes.shape[0]:
+                            if n_stack == stack_nodes.shape[0]:
                                 result = 1
                                 break
-                            walk.nodes[n_stack] = left
-                            walk.depths[n_stack] = depth
+                            stack_nodes[n_stack] = left
+                            stack_depths[n_stack] = depth
                             n_stack += 1
                         at = right
                     else:
                         at = left
                     continue
-                if depth == walk.rows.shape[0]:
+                if depth == walk_rows.shape[0]:
                     result = 1
                     break
-                walk.rows[depth] = node_row[at]
-                walk.labels[depth] = node_label[at]
+                walk_rows[depth] = node_row[at]
+                walk_labels[depth] = node_label[at]
                 depth += 1
                 if node_before[at] < 0 and (
-                    counts[1] + depth > output.rows.shape[0] or counts[0] + 2 > output.offsets.shape[0]
+                    counts[1] + depth > n_row_places or counts[0] + 2 > n_match_places
                     or counts[1] * EVENT_BYTES + counts[0] * MATCH_BYTES > most_bytes
                 ):
                     depth -= 1
@@ -150,11 +156,11 @@ def write(cursor, ends, n_ends, nodes, walk, output, most_bytes, budget):
                 at = node_before[at]
             if result != 0:
                 break
-            _write_history(depth, walk, output, ends.is_open[e])
+            _write_history(depth, walk, output, end_is_open[e])
             if n_stack == 0:
                 break
             n_stack -= 1
-            at, depth = walk.nodes[n_stack], walk.depths[n_stack]
+            at, depth = stack_nodes[n_stack], stack_depths[n_stack]
         if result != 0:
             break
         e += 1
@@ -164,27 +170,28 @@ def write(cursor, ends, n_ends, nodes, walk, output, most_bytes, budget):
 
 
 @allocating
-def replay(node, record, nodes, values, records):
+def replay(node, record, nodes, path, columns, records):
     """Write the record of a run anew from its youngest history; MAPPED, or not if a sum overflows. And its first label.
 
     Records hold rows and codes of one frame; the next frame numbers both differently.
     """
+    node_row, node_label, node_before, node_other, node_youngest = nodes
     path_rows, path_labels = np.empty(64, np.int64), np.empty(64, np.int16)
     depth = np.int64(0)
     at = node
     while at >= 0:
-        if nodes.label[at] == UNION:
-            left, right = nodes.before[at], nodes.other[at]
-            is_left = left >= 0 and (right < 0 or nodes.youngest[left] >= nodes.youngest[right])
+        if node_label[at] == UNION:
+            left, right = node_before[at], node_other[at]
+            is_left = left >= 0 and (right < 0 or node_youngest[left] >= node_youngest[right])
             at = left if is_left else right
             continue
         path_rows = grown(path_rows, depth + 1)
         path_labels = grown(path_labels, depth + 1)
-        path_rows[depth] = nodes.row[at]
-        path_labels[depth] = nodes.label[at]
+        path_rows[depth] = node_row[at]
+        path_labels[depth] = node_label[at]
         depth += 1
-        at = nodes.before[at]
-    mapped = replay_rows(path_rows, path_labels, depth, record, values, records)
+        at = node_before[at]
+    mapped = replay_rows(path_rows, path_labels, depth, record, path, columns, records)
     return mapped, np.int64(path_labels[depth - 1])
 
 
@@ -194,8 +201,9 @@ def revive(runs, nodes, values, records):
 
     Record 0 is that of no events, record r + 1 that of run r.
     """
+    path, columns = values.path, values.cells.columns
     for r in range(runs.shape[1]):
-        mapped, runs[LABEL, r] = replay(runs[NODE, r], r + 1, nodes, values, records)
+        mapped, runs[LABEL, r] = replay(runs[NODE, r], r + 1, nodes, path, columns, records)
         if mapped != MAPPED:
             return r
     return -1
@@ -211,6 +219,7 @@ def recheck_ends(waiting, nodes, partitions, absences, ties, values, initial, bu
     """The verdict over ends that wait, now that more rows are there. Gives 0, or negative, as the state of
     the end that it is about is then."""
     records = new_records(initial, 2)
+    path, columns = values.path, values.cells.columns
     for e in range(waiting.node.shape[0]):
         if waiting.is_open[e] == 0:
             states[e] = KEPT
@@ -218,7 +227,7 @@ def recheck_ends(waiting, nodes, partitions, absences, ties, values, initial, bu
         if budget[GIVEN_UP] != 0:
             return np.int64(-4)
         node = waiting.node[e]
-        mapped, first_label = replay(node, np.int64(1), nodes, values, records)
+        mapped, first_label = replay(node, np.int64(1), nodes, path, columns, records)
         if mapped != MAPPED:
             states[e] = -1
             return np.int64(-1)
@@ -238,6 +247,7 @@ def recheck(places, matches, partitions, absences, ties, values, initial, budget
     `places` are the partitions that they are of, `matches` rows, labels and offsets.
     """
     records = new_records(initial, 2)
+    path, columns = values.path, values.cells.columns
     rows, labels, offsets = matches
     for m in range(offsets.shape[0] - 1):
         if budget[GIVEN_UP] != 0:
@@ -245,7 +255,7 @@ def recheck(places, matches, partitions, absences, ties, values, initial, budget
         n_events = offsets[m + 1] - offsets[m]
         back_rows = rows[offsets[m] : offsets[m + 1]][::-1].copy()
         back_labels = labels[offsets[m] : offsets[m + 1]][::-1].copy()
-        mapped = replay_rows(back_rows, back_labels, n_events, np.int64(1), values, records)
+        mapped = replay_rows(back_rows, back_labels, n_events, np.int64(1), path, columns, records)
         if mapped != MAPPED:
             states[m] = -1
             return np.int64(-1)

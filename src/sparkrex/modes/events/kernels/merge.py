@@ -52,17 +52,18 @@ BY_CANDIDATES, BY_ROWS = 1, 2
 
 
 @inlined
-def _read(read, record, records, values):
+def _read(read, record, records, cells):
     """A value that merging compares: a flag, and the value's bits. `read` is its kind, slot and column."""
     kind, slot, column = read
-    columns = values.columns
+    ints, _, float_bits = records
+    columns, column_bits = cells
     if kind == INT_SLOT:
-        return np.int64(0), records.ints[record, slot]
+        return np.int64(0), ints[record, slot]
     if kind == FLOAT_SLOT:
-        return np.int64(0), records.float_bits[record, slot]
+        return np.int64(0), float_bits[record, slot]
     if kind == IS_ZERO:
-        return np.int64(0), np.int64(records.ints[record, slot] == 0)
-    row = records.ints[record, slot]
+        return np.int64(0), np.int64(ints[record, slot] == 0)
+    row = ints[record, slot]
     if row < 0:
         return np.int64(1), np.int64(0)
     if kind == INT_AT:
@@ -71,16 +72,17 @@ def _read(read, record, records, values):
         return np.int64(0), columns[0][column, row]
     if columns[5][column] != 0 and columns[4][column, row] != 0:
         return np.int64(2), np.int64(0)
-    return np.int64(0), values.column_bits[column, row]
+    return np.int64(0), column_bits[column, row]
 
 
 @inlined
-def _are_equivalent(state, record, other, reads, records, values):
+def _are_equivalent(state, record, other, reads, records, cells):
     """Whether two runs in a state agree in all that the state can still read."""
-    for k in range(reads.offsets[state], reads.offsets[state + 1]):
-        read = reads.reads[k, 0], reads.reads[k, 1], reads.reads[k, 2]
-        flag, bits = _read(read, record, records, values)
-        other_flag, other_bits = _read(read, other, records, values)
+    offsets, lines = reads
+    for k in range(offsets[state], offsets[state + 1]):
+        read = lines[k, 0], lines[k, 1], lines[k, 2]
+        flag, bits = _read(read, record, records, cells)
+        other_flag, other_bits = _read(read, other, records, cells)
         if flag != other_flag or bits != other_bits:
             return False
     return True
@@ -115,16 +117,17 @@ def _gap_mark(k, last, row, record, apart, ties, record_ints):
 @inlined
 def is_better(one, other, nodes):
     """Whether a history is the better of two in a buffer without unions, where `Nodes.other` counts events."""
-    if nodes.other[one] != nodes.other[other]:
-        return nodes.other[one] < nodes.other[other]
+    node_row, node_label, node_before, node_other, _ = nodes
+    if node_other[one] != node_other[other]:
+        return node_other[one] < node_other[other]
     # Seen from the end, the last difference is the first one.
     by_row, by_label = np.int64(0), np.int64(0)
     while one != other:
-        if nodes.row[one] != nodes.row[other]:
-            by_row = nodes.row[one] - nodes.row[other]
-        if nodes.label[one] != nodes.label[other]:
-            by_label = np.int64(nodes.label[one]) - np.int64(nodes.label[other])
-        one, other = nodes.before[one], nodes.before[other]
+        if node_row[one] != node_row[other]:
+            by_row = node_row[one] - node_row[other]
+        if node_label[one] != node_label[other]:
+            by_label = np.int64(node_label[one]) - np.int64(node_label[other])
+        one, other = node_before[one], node_before[other]
     return by_row < 0 or (by_row == 0 and by_label < 0)
 
 
@@ -136,40 +139,42 @@ def _mixed(hashed, bits):
 
 
 @inlined
-def _hash_of(r, row, is_tied, runs, plan, absences, records):
+def _hash_of(r, row, is_tied, runs, compared, absences, records):
     """A hash of all that is compared of a run, but for its label."""
-    reads, apart, ties = plan.reads, plan.apart, plan.events.ties
+    (offsets, lines), apart, ties, cells = compared
+    gap_offsets, gaps, by_start, ints = apart.gap_offsets, apart.gaps, apart.by_start, records.ints
     state, record = runs[STATE, r], runs[RECORD, r]
     hashed = np.uint64(state * 2 + is_tied)
-    for k in range(reads.offsets[state], reads.offsets[state + 1]):
-        read = reads.reads[k, 0], reads.reads[k, 1], reads.reads[k, 2]
-        flag, bits = _read(read, record, records, plan.values)
+    for k in range(offsets[state], offsets[state + 1]):
+        read = lines[k, 0], lines[k, 1], lines[k, 2]
+        flag, bits = _read(read, record, records, cells)
         hashed = _mixed(hashed ^ np.uint64(flag), bits)
     if absences is not None:
-        for k in range(apart.gap_offsets[state], apart.gap_offsets[state + 1]):
-            hashed = _mixed(hashed, _gap_mark(apart.gaps[k], runs[LAST, r], row, record, apart, ties, records.ints))
-    if apart.by_start:
+        for k in range(gap_offsets[state], gap_offsets[state + 1]):
+            hashed = _mixed(hashed, _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, ints))
+    if by_start:
         hashed = _mixed(hashed, runs[START, r])
     return hashed
 
 
 @inlined
-def _agree(r, other, row, is_tied, runs, plan, absences, records):
+def _agree(r, other, row, is_tied, runs, compared, absences, records):
     """Whether two runs have the same future."""
-    apart, ties = plan.apart, plan.events.ties
+    reads, apart, ties, cells = compared
+    gap_offsets, gaps, by_start, ints = apart.gap_offsets, apart.gaps, apart.by_start, records.ints
     state, record = runs[STATE, r], runs[RECORD, r]
     if runs[STATE, other] != state:
         return False
     if ties.shape[0] > 0 and (ties[runs[LAST, other]] == ties[row]) != is_tied:
         return False
-    if apart.by_start and (runs[START, other] != runs[START, r] or runs[LABEL, other] != runs[LABEL, r]):
+    if by_start and (runs[START, other] != runs[START, r] or runs[LABEL, other] != runs[LABEL, r]):
         return False
     if absences is not None:
-        for k in range(apart.gap_offsets[state], apart.gap_offsets[state + 1]):
-            mark = _gap_mark(apart.gaps[k], runs[LAST, r], row, record, apart, ties, records.ints)
-            if mark != _gap_mark(apart.gaps[k], runs[LAST, other], row, runs[RECORD, other], apart, ties, records.ints):
+        for k in range(gap_offsets[state], gap_offsets[state + 1]):
+            mark = _gap_mark(gaps[k], runs[LAST, r], row, record, apart, ties, ints)
+            if mark != _gap_mark(gaps[k], runs[LAST, other], row, runs[RECORD, other], apart, ties, ints):
                 return False
-    return _are_equivalent(state, record, runs[RECORD, other], plan.reads, records, plan.values)
+    return _are_equivalent(state, record, runs[RECORD, other], reads, records, cells)
 
 
 @inlined
@@ -193,7 +198,7 @@ def _join(r, same, row, runs, nodes, n_nodes, keeps_best):
 
 
 @inlined
-def merge(at, row, bound, changed, runs, work, plan, absences, lookup, statistics):
+def merge(at, row, bound, changed, runs, work, compared, absences, lookup, statistics):
     """Merge equivalent runs, each into the one that stands first.
 
     Parameters
@@ -208,8 +213,8 @@ def merge(at, row, bound, changed, runs, work, plan, absences, lookup, statistic
     work : `table` is a power of two of entries, at least twice the runs: all -1, and left so; `used` room for as many
         numbers as there are runs
     """
-    table, used, records, free = work.table, work.used, work.records, work.free
-    ties, keeps_best = plan.events.ties, plan.apart.keeps_best
+    table, used, records, free, nodes = work.table, work.used, work.records, work.free, work.nodes
+    ties, keeps_best = compared.ties, compared.apart.keeps_best
     n_runs, n_nodes, n_free = at[N_RUNS], at[N_NODES], at[N_FREE]
     has_record = records.ints.shape[1] + records.float_bits.shape[1] > 0
     mask = table.shape[0] - 1
@@ -230,11 +235,11 @@ def merge(at, row, bound, changed, runs, work, plan, absences, lookup, statistic
                 continue
         # A tied event is not later than the last one: runs differ while the time has not moved on.
         is_tied = ties.shape[0] > 0 and ties[runs[LAST, r]] == ties[row]
-        hashed = _hash_of(r, row, is_tied, runs, plan, absences, records)
+        hashed = _hash_of(r, row, is_tied, runs, compared, absences, records)
         place = np.int64((hashed * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(20)) & mask
         same = np.int64(-1)
         while table[place] >= 0 and same < 0:
-            if _agree(r, table[place], row, is_tied, runs, plan, absences, records):
+            if _agree(r, table[place], row, is_tied, runs, compared, absences, records):
                 same = table[place]
             else:
                 place = (place + 1) & mask
@@ -247,7 +252,7 @@ def merge(at, row, bound, changed, runs, work, plan, absences, lookup, statistic
             used[n_left] = place
             n_left += 1
             continue
-        n_nodes = _join(r, same, row, runs, work.nodes, n_nodes, keeps_best)
+        n_nodes = _join(r, same, row, runs, nodes, n_nodes, keeps_best)
         # Without records there is none to give back.
         free[n_free] = runs[RECORD, r]
         n_free += has_record

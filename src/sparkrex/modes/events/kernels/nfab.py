@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkrex.kernels.inlined import inlined
+from sparkrex.kernels.inlined import inlined, shared
 from sparkrex.kernels.lazy import njit
 from sparkrex.modes.events.kernels.absence import condition_holds, end_verdict, gaps_verdict, holds_for, status_of
-from sparkrex.modes.events.kernels.arguments import Bounds, Counts, Run, Step
+from sparkrex.modes.events.kernels.arguments import Bounds, Compared, Counts, Run, Step
 from sparkrex.modes.events.kernels.codes import (
     ANY,
     AWAITS,
@@ -155,20 +155,13 @@ def _leave(at, partitions, work):
 
 
 @inlined
-def _has_record(records):
-    """Whether runs have anything to remember: then each has a record."""
-    return np.int64(records.ints.shape[1] + records.floats.shape[1] > 0)
-
-
-@inlined
-def _has_room(at, most_edges, work):
+def _has_room(at, most_edges, has_record, work):
     """Whether there is room for all that a row may bring."""
     most_new = at[N_RUNS] * (most_edges + 1) + most_edges
-    records = work.records.ints
     return (
         most_new <= work.runs.shape[2] and at[N_NODES] + 2 * most_new <= work.nodes.row.shape[0]
         and at[N_ENDS] + most_new <= work.ends.node.shape[0] and 2 * most_new <= work.table.shape[0]
-        and (_has_record(work.records) == 0 or at[N_RECORDS] + most_new <= records.shape[0])
+        and (has_record == 0 or at[N_RECORDS] + most_new <= work.records.ints.shape[0])
     )
 
 
@@ -184,29 +177,22 @@ def _add_node(n_nodes, row, label, before, start, nodes, keeps_best):
     nodes.youngest[n_nodes] = start
 
 
-@inlined
-def _end_of(target, last, row, first_label, record, bounds, plan, absences, records, budget):
-    """Whether a match ends in the state that a run has come to: KEPT, REFUSED, UNDECIDED, or negative."""
-    values, ties = plan.values, plan.events.ties
-    accepts = plan.automaton.accept_condition[target]
-    if accepts == -2:
-        return np.int64(REFUSED)
-    bitmap_of, bitmaps = values.tests.bitmap_of, values.tests.bitmaps
-    if accepts >= 0 and bitmap_of[accepts] >= 0 and bitmaps[bitmap_of[accepts], row] == 0:
-        return np.int64(REFUSED)
-    if absences is not None:
-        found = np.int64(holds_for(accepts, row, record, bounds, values, records))
-        if found <= 0:
+@shared
+def end_of(accepts, variable, last, run, bounds, values, absences, ties, records, budget):
+    """Whether a match ends with a run that has just selected its last event, if it meets a condition (-1: none): KEPT,
+    REFUSED, UNDECIDED, or negative. `last` is the row of the event before."""
+    found = np.int64(holds_for(accepts, run.last, run.record, bounds, values, records))
+    if found <= 0:
+        return found if found < 0 else np.int64(REFUSED)
+    begin, end = absences.end_offsets[run.state], absences.end_offsets[run.state + 1]
+    if begin < end:
+        found = np.int64(gaps_verdict((absences.asked_at_end, begin, end), last, run.last, run.record, bounds, absences,
+                                      ties, values, records, budget))
+        if found != 0:
             return found if found < 0 else np.int64(REFUSED)
-        begin, end = absences.end_offsets[target], absences.end_offsets[target + 1]
-        if begin < end:
-            found = np.int64(gaps_verdict((absences.asked_at_end, begin, end), last, row, record, bounds, absences,
-                                          ties, values, records, budget))
-            if found != 0:
-                return found if found < 0 else np.int64(REFUSED)
-        if absences.at_end.shape[0] > 0:
-            labels = (first_label, plan.automaton.state_variable[target])
-            return np.int64(end_verdict(row, labels, record, bounds, absences, ties, values, records, budget))
+    if absences.at_end.shape[0] > 0:
+        return np.int64(end_verdict(run.last, (run.label, variable), run.record, bounds, absences, ties, values,
+                                    records, budget))
     return np.int64(KEPT)
 
 
@@ -228,36 +214,32 @@ def _run_at(runs, side, number):
 
 
 @inlined
-def _give_back(record, counts, work):
+def _give_back(record, counts, free, step):
     """No run has this record any more."""
-    work.free[counts.free] = record
-    return Counts(counts.runs, counts.nodes, counts.ends, counts.free + _has_record(work.records), counts.records,
-                  counts.changed, counts.bits)
+    free[counts.free] = record
+    return Counts(counts.runs, counts.nodes, counts.ends, counts.free + step.has_record, counts.records, counts.changed,
+                  counts.bits)
 
 
 @inlined
-def _take_record(counts, work):
+def _take_record(counts, free, step):
     """A record for a run that begins: one that was given back, or a new one."""
-    if _has_record(work.records) == 0:
+    if step.has_record == 0:
         return np.int64(0), counts
     if counts.free > 0:
-        return work.free[counts.free - 1], Counts(counts.runs, counts.nodes, counts.ends, counts.free - 1,
-                                                  counts.records, counts.changed, counts.bits)
+        return free[counts.free - 1], Counts(counts.runs, counts.nodes, counts.ends, counts.free - 1, counts.records,
+                                             counts.changed, counts.bits)
     return counts.records, Counts(counts.runs, counts.nodes, counts.ends, counts.free, counts.records + 1,
                                   counts.changed, counts.bits)
 
 
 @inlined
-def _stay(number, run, from_side, step, counts, work, plan, lookup, is_tested):
-    """A run that the row leaves as it is; what it awaits is known once it was tested."""
-    runs = work.runs
+def _stay(number, from_side, step, counts, runs, lookup):
+    """A run that the row leaves as it is."""
     for f in range(N_FIELDS):
         runs[step.side, f, counts.runs] = runs[from_side, f, number]
     if lookup is not None:
-        awaits = runs[from_side, AWAITS, number]
-        if is_tested:
-            awaits = awaited_key(run.state, run.record, lookup, plan.values, work.records.ints)
-        runs[step.side, AWAITS, counts.runs] = awaits
+        runs[step.side, AWAITS, counts.runs] = runs[from_side, AWAITS, number]
     return Counts(counts.runs + 1, counts.nodes, counts.ends, counts.free, counts.records, counts.changed, counts.bits)
 
 
@@ -270,15 +252,14 @@ def _add_end(step, is_open, counts, ends):
 
 
 @inlined
-def _add_run(run, step, counts, work, plan, lookup):
+def _add_run(run, step, counts, runs, lookup, cells, record_ints):
     """A run that has selected the row."""
-    runs = work.runs
     runs[step.side, STATE, counts.runs], runs[step.side, NODE, counts.runs] = run.state, run.node
     runs[step.side, START, counts.runs], runs[step.side, LAST, counts.runs] = run.start, run.last
     runs[step.side, RECORD, counts.runs], runs[step.side, LABEL, counts.runs] = run.record, run.label
     bits = counts.bits
     if lookup is not None:
-        awaits = awaited_key(run.state, run.record, lookup, plan.values, work.records.ints)
+        awaits = awaited_key(run.state, run.record, lookup, cells, record_ints)
         runs[step.side, AWAITS, counts.runs] = awaits
         bits |= bit_of(run.state, awaits)
     return Counts(counts.runs + 1, counts.nodes, counts.ends, counts.free, counts.records, counts.changed + 1, bits)
@@ -290,59 +271,43 @@ def _follow(edge, run, step, bounds, counts, work, plan, absences, lookup, budge
 
     Gives the counts, and 0 or the error of a test.
     """
-    automaton, records, row = plan.automaton, work.records, step.row
-    target = automaton.edge_target[edge]
-    variable = automaton.state_variable[target]
-    child, counts = _take_record(counts, work)
-    if _has_record(records) != 0 and not select(run.record, child, variable, row, plan.values, records):
+    runs, free, nodes, ends, records = work.runs, work.free, work.nodes, work.ends, work.records
+    edge_offsets, edge_target, _, _, _, state_variable, accept_condition = plan.automaton
+    values, ties, keeps_best = plan.values, plan.events.ties, plan.apart.keeps_best
+    cells, row, bitmap_of, bitmaps = values.cells, step.row, values.tests.bitmap_of, values.tests.bitmaps
+    target = edge_target[edge]
+    variable = state_variable[target]
+    child, counts = _take_record(counts, free, step)
+    if step.has_record != 0 and not select(run.record, child, variable, row, values.path, cells.columns, records):
         return counts, np.int64(-1)
     # The event is selected, as if negated components were not there; then the run may be refused.
     if absences is not None:
         begin, end = absences.ask_offsets[edge], absences.ask_offsets[edge + 1]
         if begin < end:
-            found = np.int64(gaps_verdict((absences.asked, begin, end), run.last, row, child, bounds, absences,
-                                          plan.events.ties, plan.values, records, budget))
+            found = np.int64(gaps_verdict((absences.asked, begin, end), run.last, row, child, bounds, absences, ties,
+                                          values, records, budget))
             if found != 0:
-                return _give_back(child, counts, work), min(found, np.int64(0))
+                return _give_back(child, counts, free, step), min(found, np.int64(0))
     label = run.label if run.state != 0 else variable
-    _add_node(counts.nodes, row, variable, run.node, run.start, work.nodes, plan.apart.keeps_best)
+    _add_node(counts.nodes, row, variable, run.node, run.start, nodes, keeps_best)
     counts = Counts(counts.runs, counts.nodes + 1, counts.ends, counts.free, counts.records, counts.changed,
                     counts.bits)
-    verdict = _end_of(target, run.last, row, label, child, bounds, plan, absences, records, budget)
+    grown = Run(target, counts.nodes - 1, run.start, row, child, label)
+    accepts = accept_condition[target]
+    verdict = np.int64(REFUSED if accepts == -2 else KEPT)
+    if accepts >= 0 and bitmap_of[accepts] >= 0 and bitmaps[bitmap_of[accepts], row] == 0:
+        verdict = np.int64(REFUSED)
+    if absences is not None:  # noqa: SIM102  # a branch that is dropped whole
+        if verdict == KEPT:
+            verdict = end_of(accepts, variable, run.last, grown, bounds, values, absences, ties, records, budget)
     if verdict < 0:
         return counts, verdict
     if verdict != REFUSED:
         statistics[MATCH_ENDS] += 1
-        counts = _add_end(step, verdict == UNDECIDED, counts, work.ends)
-    if automaton.edge_offsets[target] < automaton.edge_offsets[target + 1]:
-        grown = Run(target, counts.nodes - 1, run.start, row, child, label)
-        return _add_run(grown, step, counts, work, plan, lookup), np.int64(0)
-    return _give_back(child, counts, work), np.int64(0)
-
-
-@inlined
-def _test_edges(run, step, bounds, counts, work, plan, absences, lookup, budget, statistics):
-    """Test all edges of a run. Gives the counts, whether it stays, and 0 or the error of a test."""
-    automaton, strategy = plan.automaton, plan.options.strategy
-    takes = False
-    selects = False
-    for edge in range(automaton.edge_offsets[run.state], automaton.edge_offsets[run.state + 1]):
-        statistics[EDGE_TESTS] += 1
-        found = np.int64(condition_holds(automaton.edge_condition[edge], step.row, run.record, bounds, plan.values,
-                                         work.records))
-        if found < 0:
-            return counts, False, found
-        if found == 0:
-            continue
-        selects = True
-        takes = takes or automaton.edge_is_take[edge] != 0
-        counts, error = _follow(edge, run, step, bounds, counts, work, plan, absences, lookup, budget, statistics)
-        if error < 0:
-            return counts, False, error
-    stays = strategy == ANY
-    if strategy == NEXT:
-        stays = not (takes if automaton.state_has_take[run.state] != 0 else selects)
-    return counts, stays, np.int64(0)
+        counts = _add_end(step, verdict == UNDECIDED, counts, ends)
+    if edge_offsets[target] < edge_offsets[target + 1]:
+        return _add_run(grown, step, counts, runs, lookup, cells, records.ints), np.int64(0)
+    return _give_back(child, counts, free, step), np.int64(0)
 
 
 @inlined
@@ -352,15 +317,18 @@ def _feed_row(at, step, starts, bounds, counts, work, plan, absences, lookup, bu
     `bounds` are those of the partition. Gives the counts, how many runs were asked, and how many of those that were not
     the window has left; or an error.
     """
-    ties, side, runs = plan.events.ties, at[SIDE], work.runs
+    edge_offsets, _, edge_condition, edge_is_take, state_has_take, _, _ = plan.automaton
+    ties, strategy, values, cells = plan.events.ties, plan.options.strategy, plan.values, plan.values.cells
+    side, runs, free, records, record_ints = at[SIDE], work.runs, work.free, work.records, work.records.ints
     n_asked, n_over = at[N_RUNS], np.int64(0)
     if lookup is not None:
-        n_asked, n_over = look_up(runs[side], n_asked, step.row, step.bound, lookup, plan.automaton, plan.values)
-    error = np.int64(0)
+        hits = lookup.hits
+        n_asked, n_over = look_up(runs[side], n_asked, step.row, step.bound, lookup, plan.automaton, plan.values.tests,
+                                  cells)
     # The last round is that of a run which has selected nothing: where the row may start one.
     for r in range(n_asked + 1):
         if lookup is not None:
-            lookup.hits[1, r] = counts.runs
+            hits[1, r] = counts.runs
         number = np.int64(r)
         if r == n_asked:
             if not starts:
@@ -368,78 +336,42 @@ def _feed_row(at, step, starts, bounds, counts, work, plan, absences, lookup, bu
             run = Run(np.int64(0), np.int64(-1), step.row, np.int64(-1), np.int64(0), np.int64(-1))
         else:
             if lookup is not None:
-                number = lookup.hits[0, r]
+                number = hits[0, r]
             run = _run_at(runs, side, number)
             is_over = run.start < step.bound
             if not is_over:
                 statistics[RUN_STEPS] += 1
                 if ties.shape[0] > 0 and ties[run.last] == ties[step.row]:
-                    is_over = plan.options.strategy == CONTIGUITY
+                    is_over = strategy == CONTIGUITY
                     if not is_over:
-                        counts = _stay(number, run, side, step, counts, work, plan, lookup, False)
+                        counts = _stay(number, side, step, counts, runs, lookup)
                         continue
             if is_over:
-                counts = _give_back(run.record, counts, work)
+                counts = _give_back(run.record, counts, free, step)
                 continue
         own = Bounds(run.start, bounds.low, bounds.high, bounds.open_from)
-        counts, stays, error = _test_edges(run, step, own, counts, work, plan, absences, lookup, budget, statistics)
-        if error < 0:
-            break
+        takes = False
+        selects = False
+        for edge in range(edge_offsets[run.state], edge_offsets[run.state + 1]):
+            statistics[EDGE_TESTS] += 1
+            error = np.int64(condition_holds(edge_condition[edge], step.row, run.record, own, values, records))
+            if error > 0:
+                selects = True
+                takes = takes or edge_is_take[edge] != 0
+                counts, error = _follow(edge, run, step, own, counts, work, plan, absences, lookup, budget, statistics)
+            if error < 0:
+                return counts, n_asked, n_over, error
         if run.state != 0:
+            stays = strategy == ANY
+            if strategy == NEXT:
+                stays = not (takes if state_has_take[run.state] != 0 else selects)
             if stays:
-                counts = _stay(number, run, side, step, counts, work, plan, lookup, True)
+                if lookup is not None:
+                    runs[side, AWAITS, number] = awaited_key(run.state, run.record, lookup, cells, record_ints)
+                counts = _stay(number, side, step, counts, runs, lookup)
             else:
-                counts = _give_back(run.record, counts, work)
-    return counts, n_asked, n_over, error
-
-
-@inlined
-def _feed_rows(at, partitions, work, plan, absences, lookup, budget, statistics):
-    """Feed the events of a partition on from row `at[ROW]`: DONE, NEEDS_ROOM before a row, or an error."""
-    window_first, ties, can_start = plan.events
-    options, partition = plan.options, at[PARTITION]
-    high = partitions.high[partition]
-    bounds = Bounds(np.int64(-1), partitions.low[partition], high, partitions.open_from[partition])
-    row = at[ROW]
-    while row < high:
-        if at[N_RUNS] == 0:
-            while row < high and can_start[row] == 0:
-                row += 1
-            if row == high:
-                break
-        if budget[GIVEN_UP] != 0:
-            return STOPPED
-        budget[STEPS] = 0
-        at[ROW] = row
-        if not _has_room(at, options.most_edges, work):
-            return NEEDS_ROOM
-        n_ends, blocked, n_sides = at[N_ENDS], at[BLOCKED], 2
-        if lookup is not None:
-            n_sides = 3
-        step = Step(row, window_first[row], (at[SIDE] + 1) % n_sides)
-        starts = can_start[row] != 0 and (blocked < 0 or ties.shape[0] == 0 or ties[row] != ties[blocked])
-        counts = Counts(np.int64(0), at[N_NODES], n_ends, at[N_FREE], at[N_RECORDS], np.int64(0), np.uint64(0))
-        counts, n_asked, n_over, error = _feed_row(at, step, starts, bounds, counts, work, plan, absences, lookup,
-                                                   budget, statistics)
-        if error < 0:
-            at[WHERE] = row
-            return status_of(error)
-        at[N_NODES], at[N_ENDS], at[N_FREE], at[N_RECORDS] = counts.nodes, counts.ends, counts.free, counts.records
-        if lookup is not None:
-            put_back(at, n_asked, counts.runs, n_over, step.bound, lookup.hits, work)
-        else:
-            at[SIDE], at[N_RUNS] = step.side, counts.runs
-        if options.merges and counts.changed > 0 and at[N_RUNS] > 1:
-            merge(at, row, step.bound, counts.bits, work.runs[at[SIDE]], work, plan, absences, lookup, statistics)
-        statistics[NODES] = max(statistics[NODES], at[N_NODES])
-        statistics[MOST_RUNS] = max(statistics[MOST_RUNS], at[N_RUNS])
-        if options.only_first and at[N_ENDS] > n_ends:
-            _keep_best(n_ends, at[N_ENDS], work.ends, work.nodes)
-            at[N_ENDS], at[BLOCKED] = n_ends + 1, row
-            at[N_RUNS], at[N_FREE], at[N_RECORDS] = 0, 0, 1
-        row += 1
-    at[ROW] = row
-    return DONE
+                counts = _give_back(run.record, counts, free, step)
+    return counts, n_asked, n_over, np.int64(0)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -455,12 +387,57 @@ def advance(at, partitions, work, plan, absences, lookup, budget, statistics):
     lookup : None if all runs are tested at every row
     budget : see `codes`
     """
-    while at[PARTITION] < partitions.low.shape[0]:
+    window_first, ties, can_start = plan.events
+    _, merges, only_first, keeps_buffer, _, most_edges = plan.options
+    compared = Compared(plan.reads, plan.apart, ties, plan.values.cells)
+    runs, free, nodes, ends = work.runs, work.free, work.nodes, work.ends
+    has_record = np.int64(work.records.ints.shape[1] + work.records.floats.shape[1] > 0)
+    n_partitions, n_sides = partitions.low.shape[0], 2
+    if lookup is not None:
+        n_sides = 3
+    while at[PARTITION] < n_partitions:
         if at[IS_INSIDE] == 0:
-            _enter(at, partitions, work, lookup, plan.options.keeps_buffer)
-        status = _feed_rows(at, partitions, work, plan, absences, lookup, budget, statistics)
-        if status != DONE:
-            return status
+            _enter(at, partitions, work, lookup, keeps_buffer)
+        partition = at[PARTITION]
+        high = partitions.high[partition]
+        bounds = Bounds(np.int64(-1), partitions.low[partition], high, partitions.open_from[partition])
+        row = at[ROW]
+        while row < high:
+            if at[N_RUNS] == 0:
+                while row < high and can_start[row] == 0:
+                    row += 1
+                if row == high:
+                    break
+            if budget[GIVEN_UP] != 0:
+                return STOPPED
+            budget[STEPS] = 0
+            at[ROW] = row
+            if not _has_room(at, most_edges, has_record, work):
+                return NEEDS_ROOM
+            n_ends, blocked = at[N_ENDS], at[BLOCKED]
+            step = Step(row, window_first[row], (at[SIDE] + 1) % n_sides, has_record)
+            starts = can_start[row] != 0 and (blocked < 0 or ties.shape[0] == 0 or ties[row] != ties[blocked])
+            counts = Counts(np.int64(0), at[N_NODES], n_ends, at[N_FREE], at[N_RECORDS], np.int64(0), np.uint64(0))
+            counts, n_asked, n_over, error = _feed_row(at, step, starts, bounds, counts, work, plan, absences, lookup,
+                                                       budget, statistics)
+            if error < 0:
+                at[WHERE] = row
+                return status_of(error)
+            at[N_NODES], at[N_ENDS], at[N_FREE], at[N_RECORDS] = counts.nodes, counts.ends, counts.free, counts.records
+            if lookup is not None:
+                put_back(at, n_asked, counts.runs, n_over, step.bound, lookup.hits, runs, free, has_record)
+            else:
+                at[SIDE], at[N_RUNS] = step.side, counts.runs
+            if merges and counts.changed > 0 and at[N_RUNS] > 1:
+                merge(at, row, step.bound, counts.bits, runs[at[SIDE]], work, compared, absences, lookup, statistics)
+            statistics[NODES] = max(statistics[NODES], at[N_NODES])
+            statistics[MOST_RUNS] = max(statistics[MOST_RUNS], at[N_RUNS])
+            if only_first and at[N_ENDS] > n_ends:
+                _keep_best(n_ends, at[N_ENDS], ends, nodes)
+                at[N_ENDS], at[BLOCKED] = n_ends + 1, row
+                at[N_RUNS], at[N_FREE], at[N_RECORDS] = 0, 0, 1
+            row += 1
+        at[ROW] = row
         if not _leave(at, partitions, work):
             return NEEDS_ROOM
     return DONE

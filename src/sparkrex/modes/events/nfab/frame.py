@@ -12,7 +12,7 @@ from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.evaluate.records import FUNCTIONS
 from sparkrex.modes.events import pattern as ep
-from sparkrex.modes.events.kernels.arguments import Absences, Apart, Events, Plan, Tests, Values
+from sparkrex.modes.events.kernels.arguments import Absences, Apart, Cells, Events, Plan, Tests, Values
 from sparkrex.modes.events.kernels.merge import BY_CANDIDATES, BY_ROWS
 from sparkrex.modes.events.kernels.windows import next_set
 from sparkrex.modes.events.nfab.equivalence import merge_reads
@@ -90,9 +90,8 @@ class FeedArrays:
         n_ints, n_floats = len(self.initial[0]), len(self.initial[1])
         columns = self.context.columns
         path = (*self._updates, np.empty((2, n_ints), np.int64), np.empty((2, n_floats)))
-        return Values(
-            self.tests, self.context.machine(), columns, columns[3].view(np.int64), path, np.empty(0, np.int16)
-        )
+        cells = Cells(columns, columns[3].view(np.int64))
+        return Values(self.tests, self.context.machine(), cells, path, np.empty(0, np.int16))
 
     def plan(self, automaton: kernel.Automaton, options: kernel.Options) -> Plan:
         """What a search reads."""

@@ -175,15 +175,15 @@ def _read_nodes(columns: Iterator[NDArray[Any]], offsets: NDArray[np.int64], beg
     (of_one,) = np.flatnonzero(lengths)[:2].tolist() if np.count_nonzero(lengths) == 1 else (None,)
     # One partition may have very many nodes.
     to_row = begin[of_one] if of_one is not None else np.repeat(begin, lengths)
-    to_node = 0 if of_one is not None else np.repeat(offsets[:-1], lengths)
+    to_node: Any = 0 if of_one is not None else np.repeat(offsets[:-1], lengths)
     row = next(columns) + to_row
     label = next(columns).copy()
-    before = next(columns) + to_node
+    before: NDArray[np.int64] = next(columns) + to_node
     before[before < to_node] = -1
     other = next(columns).copy()
     if of_one is None:
         is_union = (label == UNION) & (other >= 0)
-        other[is_union] += to_node[is_union]  # type: ignore[index]  # one for each node
+        other[is_union] += to_node[is_union]
     return Nodes(row, label, before, other, next(columns) + to_row)
 
 
@@ -216,7 +216,7 @@ def kept_of(
     kept.nodes = Nodes._make(_joined(list(each)) for each in zip(*(nodes for _, nodes, *_ in by_part), strict=True))
     kept.waiting = Waiting._make(_joined(list(each)) for each in zip(*(ends for _, _, ends, _ in by_part), strict=True))
     kept.run_offsets = offsets_of(np.bincount(kept.runs[codes.RECORD], minlength=len(high)))
-    kept.node_offsets = offsets_of(sum(n_nodes for *_, n_nodes in by_part))
+    kept.node_offsets = offsets_of(np.sum([n_nodes for *_, n_nodes in by_part], axis=0))
     return kept
 
 

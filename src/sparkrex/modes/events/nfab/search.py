@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.kernels import nfab as kernel
+from sparkrex.modes.events.kernels.absence import status_of
 from sparkrex.modes.events.kernels.arguments import Ends, Lookup, Nodes, Partitions, Records, Waiting, Work
 from sparkrex.modes.events.kernels.matches import recheck_ends, revive
 from sparkrex.modes.events.nfab.kept import Left
@@ -185,7 +186,7 @@ class Search:
             arrays.initial, self._budget, states,
         )
         if error < 0:
-            return int(kernel.status_of.py_func(error)), int(waiting.first[int((states < 0).argmax())])
+            return int(status_of.py_func(error)), int(waiting.first[int((states < 0).argmax())])
         is_kept = states != codes.REFUSED
         waiting = select_ends(waiting, is_kept)
         waiting.is_open[:] = states[is_kept] == codes.UNDECIDED
@@ -233,7 +234,8 @@ class Search:
     def _set_aside(self) -> None:
         """Take the ends that wait out of the ends."""
         n_ends = self._at[codes.N_ENDS]
-        node, row, first, is_open = (array[:n_ends] for array in self._ends)
+        node, row, first = self._ends.node[:n_ends], self._ends.row[:n_ends], self._ends.first[:n_ends]
+        is_open = self._ends.is_open[:n_ends]
         if not is_open.any() and not self._waits.any():
             return
         place = np.searchsorted(self._partitions.high, row, side="right")
@@ -252,7 +254,8 @@ class Search:
         """Room for one more row, whatever it brings; more if that is cheap. All is counted as if it were full."""
         at = self._at
         n_runs, side = int(at[codes.N_RUNS]), int(at[codes.SIDE])
-        most_new = n_runs * (self._options.most_edges + 1) + self._options.most_edges
+        most_edges = int(self._options.most_edges)
+        most_new = n_runs * (most_edges + 1) + most_edges
         is_full = at[codes.N_NODES] + 2 * most_new > len(self._nodes.row)
         if is_full and at[codes.N_NODES] > 2 * self._n_kept_nodes + _MANY_NODES:
             self._compact()
@@ -367,8 +370,8 @@ class Search:
         self._room_of_lookup: Lookup | None = None
         if self._lookup is not None:
             n_states = len(self._lookup[0])
-            by_state = (np.zeros(n_states, np.int64), np.zeros(n_states, np.int64))
-            self._room_of_lookup = Lookup(*self._lookup, *by_state, np.empty((2, n_room + 1), np.int64))
+            room = (np.zeros(n_states, np.int64), np.zeros(n_states, np.int64), np.empty((2, n_room + 1), np.int64))
+            self._room_of_lookup = Lookup._make([*self._lookup, *room])
 
     def _set_records(self, ints: NDArray[np.int64], floats: NDArray[np.float64]) -> None:
         self._records = Records(ints, floats, floats.view(np.int64))
@@ -376,7 +379,7 @@ class Search:
         self._record_bytes = 8 * (n_values + 1) if n_values else 0  # and a place among those that are free
 
 
-def room_to_move(n_nodes: int) -> NDArray[np.int32] | NDArray[np.int64]:
+def room_to_move(n_nodes: int) -> NDArray[Any]:
     """Where `kernels.nfab.compact` writes the new numbers of nodes: in half the room, but for a very large buffer."""
     return np.full(n_nodes, -1, np.int32 if n_nodes < 1 << 31 else np.int64)
 

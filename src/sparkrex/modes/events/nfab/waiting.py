@@ -47,4 +47,9 @@ def select_ends(waiting: Waiting, which: NDArray[np.bool_]) -> Waiting:
 
 def join_ends(waiting: Waiting, more: Waiting) -> Waiting:
     """More ends behind those that wait."""
-    return Waiting._make(np.concatenate(pair) for pair in zip(waiting, more, strict=True))
+    pairs = zip(_arrays(waiting), _arrays(more), strict=True)
+    return Waiting._make(np.concatenate([one, other]) for one, other in pairs)
+
+
+def _arrays(waiting: Waiting) -> tuple[NDArray[Any], ...]:
+    return tuple(waiting)

@@ -108,13 +108,16 @@ class Writer:
         self._walk = Walk(rows, labels, stack, depths)
         counts = self.output.counts
         if len(self.output.rows) <= _FEW_EVENTS:
-            few, self.output = self.output, room_for_matches(self._max_event_memory)
-            for array, room in zip(few, self.output, strict=True):
-                room[: len(array)] = array
+            few: tuple[NDArray[Any], ...] = tuple(self.output)
+            self.output = room_for_matches(self._max_event_memory)
+            room: tuple[NDArray[Any], ...] = tuple(self.output)
+            for array, larger in zip(few, room, strict=True):
+                larger[: len(array)] = array
             counts = self.output.counts
         n_events, n_matches = int(counts[1]) + len(rows), int(counts[0]) + 3
+        written: tuple[NDArray[Any], ...] = tuple(self.output)
         match_rows, match_labels, offsets, is_open = (
             array if len(array) >= needed else longer(array, max(needed, 2 * len(array)))
-            for array, needed in zip(self.output, (n_events, n_events, n_matches, n_matches), strict=False)
+            for array, needed in zip(written, (n_events, n_events, n_matches, n_matches), strict=False)
         )
         self.output = Matches(match_rows, match_labels, offsets, is_open, counts)
