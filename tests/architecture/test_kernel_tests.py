@@ -1,32 +1,49 @@
-"""Every module of kernels has a test module of its name."""
+"""Every module with a kernel has a test module of its name."""
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import sparkrex
 
 SOURCE = Path(sparkrex.__file__).parent
 TESTS = Path(__file__).parents[1]
+DECORATORS = {"njit", "inlined", "shared", "allocating"}
+"""What makes a function a kernel, or a part of kernels. A module of numbers or of named tuples has none."""
 
 TO_DO = {
-    "modes/rows/kernels/automaton", "modes/rows/kernels/backtrack", "modes/events/kernels/absence",
-    "modes/events/kernels/backtrack", "modes/events/kernels/lookup", "modes/events/kernels/matches",
-    "modes/events/kernels/merge", "modes/events/kernels/nfab",
+    "modes/events/kernels/absence", "modes/events/kernels/backtrack", "modes/events/kernels/lookup",
+    "modes/events/kernels/matches", "modes/events/kernels/merge", "modes/events/kernels/nfab",
 }
-"""Their arguments are being put together. Whoever writes the test drops the line."""
+"""Whoever writes the test drops the line."""
 
 
 def kernel_modules() -> set[str]:
-    """Modules with functions, as paths without a suffix; others have nothing to test but names and types."""
+    """Modules with kernels, as paths without a suffix."""
     folders = [SOURCE / "kernels", *SOURCE.glob("modes/*/kernels")]
-    files = [file for folder in folders for file in folder.glob("*.py") if "\ndef " in file.read_text(encoding="utf-8")]
+    files = [file for folder in folders for file in folder.glob("*.py") if _has_kernel(file.read_text())]
     return {file.relative_to(SOURCE).with_suffix("").as_posix() for file in files}
 
 
 def test_every_module_of_kernels_has_its_tests() -> None:
     tested = {name for name in kernel_modules() if _test_of(name).exists()}
     assert kernel_modules() - tested == TO_DO
+
+
+def test_kernels_are_known_by_their_decorators() -> None:
+    assert {"kernels/order", "kernels/path", "modes/events/kernels/windows"} <= kernel_modules()
+    assert not {"kernels/lazy", "modes/events/kernels/arguments", "modes/events/kernels/codes"} & kernel_modules()
+    assert _has_kernel("@njit(cache=True)\ndef f(x):\n    return x\n")
+    assert _has_kernel("@inlined\ndef f(x):\n    return x\n")
+    assert not _has_kernel("inlined = njit(cache=True)\n\n\n@cache\ndef f(x):\n    return x\n")
+
+
+def _has_kernel(text: str) -> bool:
+    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+    decorators = (decorator for function in functions for decorator in function.decorator_list)
+    called = (decorator.func if isinstance(decorator, ast.Call) else decorator for decorator in decorators)
+    return any(isinstance(name, ast.Name) and name.id in DECORATORS for name in called)
 
 
 def _test_of(name: str) -> Path:

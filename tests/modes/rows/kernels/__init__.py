@@ -1,0 +1,1 @@
+"""Kernels of row patterns against regular expressions."""
