@@ -301,7 +301,7 @@ def test_a_failing_condition_ends_the_search(operation: int, constant: int, stat
 
 
 def test_is_ascending_looks_inside_partitions_only() -> None:
-    is_ascending = in_form(kernel.is_ascending)
+    is_ascending = kernel.is_ascending.interpreted
     values = np.array([3, 3, 4, 1, 2, 2])
     assert is_ascending(values, np.array([0, 3, 6]))
     assert not is_ascending(values, np.array([0, 4, 6]))
