@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from sparkrex.columns.arrange import Arrangement
     from sparkrex.evaluate.blocks import Value
     from sparkrex.languages.match_recognize.row_pattern import RowPattern
-    from sparkrex.matching.contract import Matches
     from sparkrex.matching.feed import Feed, Frame
+    from sparkrex.matching.matches import Matches
     from sparkrex.matching.reading import MatchReader, Viewpoints
     from sparkrex.scalar.expression import Target
     from sparkrex.source import Source

@@ -20,7 +20,7 @@ from sparkrex.kernels import accumulate as accumulate_module
 from sparkrex.kernels import lazy
 from sparkrex.matching import output, reading
 from sparkrex.matching.aggregation import aggregate_together
-from sparkrex.matching.contract import Matches
+from sparkrex.matching.matches import Matches
 from sparkrex.matching.reading import MatchReader, Viewpoints
 from sparkrex.modes.rows import output as row_output
 from sparkrex.scalar.expression import EACH_ROW, Aggregate, ClassifierAt, ColumnAt, End, Semantics, Target

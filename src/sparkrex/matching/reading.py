@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from sparkrex.columns.arrange import Arrangement
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.matching.contract import Matches
+    from sparkrex.matching.matches import Matches
     from sparkrex.source import Span
 
 

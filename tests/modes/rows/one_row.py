@@ -8,7 +8,7 @@ import numpy as np
 
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.languages.match_recognize.row_pattern import Variable
-from sparkrex.matching.contract import Matches
+from sparkrex.matching.matches import Matches
 from sparkrex.modes.rows.matcher import Matcher
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.wrap import wrap, wrap_strings
-from sparkrex.matching.contract import Matches
+from sparkrex.matching.matches import Matches
 from sparkrex.matching.output import NO_COLUMNS, one_row
 from sparkrex.matching.reading import MatchReader
 from sparkrex.threads import in_parallel

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.errors import AnalysisError
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
-from sparkrex.matching.contract import Matches
+from sparkrex.matching.matches import Matches
 from sparkrex.matching.reading import MatchReader, Viewpoints
 from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows.kernels import backtrack as kernel

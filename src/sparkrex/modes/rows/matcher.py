@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.ordered import Columns
-    from sparkrex.matching.contract import Matches
+    from sparkrex.matching.matches import Matches
     from sparkrex.modes.rows.problem import Problem
 
 

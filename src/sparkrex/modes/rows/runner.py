@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.matching.contract import Matches
     from sparkrex.matching.feed import Feed
+    from sparkrex.matching.matches import Matches
     from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.settings import Settings
 

@@ -16,7 +16,7 @@ from sparkrex.columns.ordered import partition_ranges
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.kernels import lazy
 from sparkrex.kernels.lazy import kernel_for
-from sparkrex.matching.contract import Matches
+from sparkrex.matching.matches import Matches
 from sparkrex.modes.rows.automaton.symbols import MOST_BITS, symbols_of
 from sparkrex.modes.rows.automaton.viability import TooManyStatesError, Viability
 from sparkrex.modes.rows.kernels import automaton as kernel

@@ -11,7 +11,7 @@ from sparkrex.columns.ordered import Columns, partition_ranges
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
-from sparkrex.matching.contract import Matches
+from sparkrex.matching.matches import Matches
 from sparkrex.modes.rows.deadlines import find_deadlines
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.matcher import Matcher

@@ -18,7 +18,7 @@ import numpy as np
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.errors import ParseError
-from sparkrex.matching.contract import Matches
+from sparkrex.matching.matches import Matches
 from sparkrex.matching.reading import Viewpoints
 from sparkrex.modes.segments import pattern as sp
 from sparkrex.modes.segments.operators.arrays import TooManySegmentsError

@@ -17,7 +17,7 @@ import pyarrow as pa
 from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
-from sparkrex.matching.contract import Matches
+from sparkrex.matching.matches import Matches
 from sparkrex.matching.output import NO_COLUMNS
 from sparkrex.matching.reading import MatchReader, Viewpoints
 from sparkrex.modes.segments.aggregates.registry import is_of_segments

@@ -1,25 +1,14 @@
-"""The matcher contract: what every matcher takes and gives, in batch, in chunks and, later, in streams.
-
-The matcher is immutable; what changes between feeds lives in `State`. All partitions in a feed are whole, except that
-the first continues the state's open one unless `opens`, and the last stays open unless `closes`. A matcher reports a
-match once nothing that may still come can change it, and holds back the rows it may need again.
-"""
+"""Matches of row patterns as arrays: what matchers give and measures are read from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
-
-    from sparkrex.columns.ordered import Columns
-
-
-FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -67,41 +56,3 @@ class Matches:
     def moved(self, distance: int) -> Matches:
         """The same matches in a frame that begins `distance` rows earlier."""
         return Matches(self.start + distance, self.end + distance, self.number, self.labels, self.label_offsets)
-
-
-@dataclass(slots=True)
-class State:
-    """What a matcher keeps between feeds.
-
-    `held` are the last rows of the previous frame: from the earliest undecided start on, and as many before it as PREV
-    may read. `next_start` is that start's position in `held`; `begins` tells whether `held` begins with the partition's
-    first row; `next_number` is the number of the partition's next match.
-    """
-
-    held: pa.Table | None = None
-    next_start: int = 0
-    next_number: int = 1
-    begins: bool = True
-    version: int = field(default=FORMAT_VERSION)
-
-    def size(self) -> int:
-        """Bytes of the rows held back."""
-        return 0 if self.held is None else int(self.held.nbytes)
-
-
-class Matcher(Protocol):
-    """A row pattern matcher for one query."""
-
-    name: str
-
-    def open(self) -> State:
-        """The state before the first feed."""
-        ...
-
-    def feed(self, state: State, columns: Columns, *, opens: bool, closes: bool) -> Matches:
-        """The matches that this feed decides. Changes `state`."""
-        ...
-
-    def describe(self) -> list[str]:
-        """What EXPLAIN prints about it."""
-        ...
