@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.values import ints_of, plain
-from sparkrex.modes.rows.kernels.backtrack import Deadlines
+from sparkrex.modes.rows.kernels.arguments import Deadlines
 from sparkrex.modes.rows.runs import find_bounds
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.modes.rows.kernels.backtrack import Memo
+from sparkrex.modes.rows.kernels.arguments import Memo
 from sparkrex.modes.rows.program import Op
 from sparkrex.scalar.split import context_level, mapped_variables
 

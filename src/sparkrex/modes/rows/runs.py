@@ -16,6 +16,7 @@ import numpy as np
 from sparkrex.kernels import machine as m
 from sparkrex.kernels import path as p
 from sparkrex.modes.rows.kernels import backtrack as kernel
+from sparkrex.modes.rows.kernels.arguments import RunTables
 from sparkrex.modes.rows.program import Op, Program
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def find_bounds(code: Bytecode) -> dict[str, list[Bound]]:
 
 def run_tables(
     program: Program, runs: Runs, context: Context, bitmap_of: NDArray[np.int32], bitmaps: NDArray[np.uint8]
-) -> kernel.RunTables:
+) -> RunTables:
     """What the search needs to know of runs."""
     code = context.bytecode
     variables = program.variables
@@ -154,7 +155,7 @@ def run_tables(
                 bound_of[fits] = len(bounds)
                 bounds.append(bound)
     lines = [[bound.column, bound.target, bound.limit, bound.constant] for bound in bounds]
-    return kernel.RunTables(
+    return RunTables(
         exit_bitmap, body_bitmap, n_versions, bound_of, np.array(lines, np.int64).reshape(-1, 4),
         _possible(program, bitmap_of, bitmaps),
     )

@@ -28,6 +28,7 @@ from sparkrex.columns.ordered import Columns
 from sparkrex.evaluate.context import Context
 from sparkrex.kernels import machine as m
 from sparkrex.kernels.path import FIRST_OF_PATH
+from sparkrex.modes.rows.kernels import arguments
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.kernels.backtrack import DONE, TO_FIRST, TO_LAST
 from sparkrex.modes.rows.memo import find_memo
@@ -52,8 +53,8 @@ class Search:
         self.runs = find_runs(program) if has_runs else Runs(program.operation, program.first, program.second)
         self.memo = find_memo(program, ())
         if not remembers:
-            self.memo = kernel.Memo(np.full(len(program), -1, np.int32), self.memo.is_per_start, 0, 0)
-        self.deadlines = kernel.Deadlines(np.zeros(len(program.variables) + 1, np.int64), _lines([]), 0)
+            self.memo = arguments.Memo(np.full(len(program), -1, np.int32), self.memo.is_per_start, 0, 0)
+        self.deadlines = arguments.Deadlines(np.zeros(len(program.variables) + 1, np.int64), _lines([]), 0)
         self.bounds_of_runs: list[list[int]] = []
         self.code: list[list[int]] = []
         self.ranges: dict[str, tuple[int, int]] = {}
@@ -67,7 +68,7 @@ class Search:
         program, variables = self.program, self.program.variables
         cuts = np.array(offsets or (0, len(text)))
         n = len(cuts) - 1
-        bounds = kernel.Bounds(cuts, np.full(n, begins), np.full(n, ends), cuts[:-1] + start, np.full(n, number))
+        bounds = arguments.Bounds(cuts, np.full(n, begins), np.full(n, ends), cuts[:-1] + start, np.full(n, number))
         numbers, bitmaps = bitmaps_of(self.pattern, text)
         if not ends:
             bitmaps[:, max(len(text) - lookahead, 0) :] = 1  # what conditions are there nobody can know
@@ -78,16 +79,16 @@ class Search:
         ranges = [self.ranges.get(name, (0, 0)) for name in variables] or [(0, 0)]
         if self.bounds_of_runs:
             runs = runs._replace(bounds=_lines(self.bounds_of_runs), bound_of=np.where(self.runs.is_run, 0, -1))
-        tests = kernel.Tests(bitmap_of, bitmaps, *(np.array(part, np.int64) for part in zip(*ranges, strict=True)))
+        tests = arguments.Tests(bitmap_of, bitmaps, *(np.array(part, np.int64) for part in zip(*ranges, strict=True)))
         label = (2 * program.variable + program.is_excluded).astype(np.int16)
-        instructions = kernel.Instructions(
+        instructions = arguments.Instructions(
             self.runs.operation, program.variable, label, program.first, program.second, program.entry
         )
         status, row, n_matches, first, last, match_number, n_labels, labels = in_form(kernel.search, self.form)(
             bounds, instructions, runs, self.memo, tests, self.deadlines, self._machine(), _columns(times, len(text)),
             context.path(int(np.diff(cuts).max(initial=0))), skip.mode,
             np.array([name == skip.variable for name in variables] or [False]),
-            kernel.Limits(lookahead, max_steps, np.array([stop], np.uint8)),
+            arguments.Limits(lookahead, max_steps, np.array([stop], np.uint8)),
         )
         matches = list(zip(*(column[:n_matches].tolist() for column in (first, last, match_number)), strict=True))
         names = "".join(variables[label // 2] for label in labels[:n_labels])
@@ -265,7 +266,7 @@ def test_a_deadline_decides_what_no_row_to_come_can_change(seed: int, pattern: s
         search = within(Search(pattern, has_runs=seed % 2 == 0, remembers=False), most)
         variables = search.program.variables
         begin = [sum(name != "A" for name in variables[:k]) for k in range(len(variables) + 1)]
-        search.deadlines = kernel.Deadlines(np.array(begin), _lines([[0, 0, 0, most]] * 2), earliest)
+        search.deadlines = arguments.Deadlines(np.array(begin), _lines([[0, 0, 0, most]] * 2), earliest)
         found = search.find(text, times=times, ends=False)
         decided = [match[:2] for match in found.matches]
         for more in words(2):

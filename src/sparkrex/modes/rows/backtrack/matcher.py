@@ -14,6 +14,7 @@ from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
 from sparkrex.modes.rows.deadlines import find_deadlines
 from sparkrex.modes.rows.kernels import backtrack as kernel
+from sparkrex.modes.rows.kernels.arguments import Bounds, Instructions, Limits, Tests
 from sparkrex.modes.rows.matcher import Matcher
 from sparkrex.modes.rows.memo import find_memo
 from sparkrex.modes.rows.program import Op
@@ -104,17 +105,17 @@ class BacktrackMatcher(Matcher):
         program, variables = problem.program, problem.program.variables
         bitmap_of = np.array([numbers.get(name, -1) for name in variables] or [-1], np.int32)
         label = (2 * program.variable + program.is_excluded).astype(np.int16)
-        instructions = kernel.Instructions(
+        instructions = Instructions(
             runs.operation, program.variable, label, program.first, program.second, program.entry
         )
-        tests = kernel.Tests(bitmap_of, bitmaps, context.code_begin, context.code_end)
+        tests = Tests(bitmap_of, bitmaps, context.code_begin, context.code_end)
         tables = run_tables(program, runs, context, bitmap_of, bitmaps)
         deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
-        limits = kernel.Limits(problem.lookahead, problem.settings.max_steps, stop)
+        limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
 
         def search(begin: int, end: int) -> tuple[Any, ...]:
             offsets = partitions.offsets[begin : end + 1]
-            bounds = kernel.Bounds(
+            bounds = Bounds(
                 offsets, partitions.begins[begin:end], partitions.ends[begin:end], partitions.start[begin:end],
                 partitions.number[begin:end],
             )

@@ -1,0 +1,86 @@
+"""Arguments of the search that belong together. Every array has one dtype, is contiguous and may be written to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Bounds(NamedTuple):
+    """The partitions, and where the search stands in each.
+
+    `offsets` int64 (n_partitions + 1, ends at n_rows); `begins` and `ends` bool: whether it begins with its first row
+    here, and ends with its last; `start` and `number` int64: the next start and the number of the next match, both
+    changed to where the search stands afterwards.
+    """
+
+    offsets: Any
+    begins: Any
+    ends: Any
+    start: Any
+    number: Any
+
+
+class Instructions(NamedTuple):
+    """The program: operation int8, variable int32, label int16, first and second int32, and where it begins."""
+
+    operation: Any
+    variable: Any
+    label: Any
+    first: Any
+    second: Any
+    entry: int
+
+
+class RunTables(NamedTuple):
+    """By instruction, for runs.
+
+    `exit_bitmap` int32 (-1: its exit is not a variable with a bitmap), `body_bitmap` int32 (-1: holds for every row,
+    -2: rows must be tested one by one), `n_versions` int8 (1: mapping a row changes what conditions read), `bound_of`
+    int32 (-1: none). `bounds` int64 (n, 4: column, target and column of the limit, constant added to it). `possible`
+    uint8 by row: whether a match can start there (no entry: everywhere).
+    """
+
+    exit_bitmap: Any
+    body_bitmap: Any
+    n_versions: Any
+    bound_of: Any
+    bounds: Any
+    possible: Any
+
+
+class Memo(NamedTuple):
+    """What splits remember: by instruction its slot int32 (-1: nothing) and whether it is forgotten at every start,
+    bool; how many slots there are that keep for the partition, and that keep for a start."""
+
+    slot: Any
+    is_per_start: Any
+    n_slots: int
+    n_start_slots: int
+
+
+class Tests(NamedTuple):
+    """Conditions: `bitmap_of` int32 by variable (-1: holds for every row), `bitmaps` uint8 (n_bitmaps, n_rows),
+    `code_begin` and `code_end` int64 by variable (equal: no context condition)."""
+
+    bitmap_of: Any
+    bitmaps: Any
+    code_begin: Any
+    code_end: Any
+
+
+class Deadlines(NamedTuple):
+    """Bounds in time of variables: `begin` int64 (n_variables + 1) cuts `bounds`, which are as those of runs; the
+    columns there are the order column. No row to come has less than `earliest` there."""
+
+    begin: Any
+    bounds: Any
+    earliest: int
+
+
+class Limits(NamedTuple):
+    """`lookahead`: rows behind a row that its conditions read; `max_steps` from one start row; `stop` uint8, one entry,
+    set by another thread when nobody waits for the answer any more (see `threads`)."""
+
+    lookahead: int
+    max_steps: int
+    stop: Any
