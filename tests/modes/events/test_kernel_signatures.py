@@ -35,7 +35,8 @@ def compiled() -> dict[str, list[Any]]:
     found = {}
     for module in iter_modules(kernels.__path__, f"{kernels.__name__}."):
         for name, kernel in vars(import_module(module.name)).items():
-            if isinstance(kernel, Kernel) and kernel._dispatcher is not None and kernel.__module__ == module.name:
+            is_called = isinstance(kernel, Kernel) and "no_cpython_wrapper" not in kernel._options
+            if is_called and kernel._dispatcher is not None and kernel.__module__ == module.name:
                 found[f"{module.name.rpartition('.')[2]}.{name}"] = kernel.dispatcher.signatures
     return found
 
