@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sparkrex.kernels.lazy import Kernel
-
 in_both_forms = pytest.mark.parametrize("form", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)])
 
 
-def in_form(kernel: Kernel, form: str) -> Callable[..., Any]:
-    """The kernel as it is run over few rows, or over many."""
-    return kernel.interpreted if form == "interpreted" else kernel
+def in_form(kernel: Any, form: str = "interpreted") -> Callable[..., Any]:
+    """The kernel as it is run over few rows, or over many; one that waits for Numba, or one that does not."""
+    return kernel if form == "compiled" else lambda *arguments: _interpreted(kernel, arguments)
+
+
+def _interpreted(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+    with np.errstate(all="ignore"):
+        return kernel.py_func(*arguments)
