@@ -88,6 +88,7 @@ def test_events_without_a_value_are_neither_dropped_nor_gathered(stream: DataFra
     assert len(tasks) > 1
 
 
+@pytest.mark.filterwarnings("ignore:event query without partitions")
 def test_matches_are_numbered_as_in_memory(stream: DataFrame) -> None:
     """So that a partition of the query, here the whole stream, must be in one task."""
     query = "PATTERN SEQ(A a, B? b) WHERE skip_till_any_match(a, b) { b.x = a.x } WITHIN 9"
