@@ -174,7 +174,7 @@ def test_events(ticks: DataFrame) -> None:
     events = rex.events(falls, ticks, **options)
     assert events.columns == ["match_id", "variable", *ticks.columns]
     assert rows(events.groupBy("variable").count()) == [("a", 6), ("b", 6)]
-    assert events.select("match_id").distinct().count() == 6
+    assert events.select("sym", "match_id").distinct().count() == 6
     text = str(rex.explain(rex.events(falls, **options), ticks))
     assert "state 1: a selected" in text
     assert text.count("Exchange") == 1
