@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from tests.kernels.forms import in_both_forms, in_form
+from tests.modes.events.kernels.buffers import drawn_buffer, histories
 from tests.modes.events.kernels.letters import ANY, PATTERNS, STRATEGIES, EventRows, Query, Stream, budget, drawn_stream
-from tests.modes.events.kernels.searching import Search, written
+from tests.modes.events.kernels.searching import Search
 
 from sparkrex.modes.events.kernels import codes
-from sparkrex.modes.events.kernels.arguments import Ends, Nodes
+from sparkrex.modes.events.kernels.arguments import Nodes
 from sparkrex.modes.events.kernels.codes import CONTIGUITY, DONE, NEEDS_ROOM
-from sparkrex.modes.events.kernels.matches import UNION
 from sparkrex.modes.events.kernels.nfab import compact
 
 NEGATED = ["A ~C B", "~C A B", "A B ~C", "~C A ~C B+ ~A", "A ~C B? C", "A+ ~C B"]
@@ -133,56 +132,37 @@ def test_a_search_goes_on_when_it_has_room(pattern: str, looks_up: bool, form: s
 
 
 def test_a_search_that_is_given_up_or_takes_too_many_steps() -> None:
-    query = Query("A ~C B", ANY, replace(drawn_stream(6, 9), text="accccb" + "c" * 3, window=100))
-    stream = Stream("accccb", np.zeros(6), np.arange(6.0), (0, 6), 100)
-    assert Search(replace(query, stream=stream), steps=budget(given_up=True)).run() == codes.STOPPED
+    query = Query("A ~C B", ANY, Stream("accccb", np.zeros(6), np.arange(6.0), (0, 6), 100))
+    assert Search(query, steps=budget(given_up=True)).run() == codes.STOPPED
     # A candidate that is there is found by one step.
-    assert Search(replace(query, stream=stream), steps=budget(0)).run() == codes.TOO_MANY_STEPS
-    assert Search(replace(query, stream=stream), steps=budget(1)).run() == DONE
-
-
-def drawn_buffer(seed: int) -> tuple[Nodes, list[int]]:
-    """Nodes and unions, each over nodes before it, and some roots."""
-    generator = np.random.default_rng(seed)
-    rows: list[Any] = []
-    for n in range(int(generator.integers(1, 14))):
-        if n >= 2 and generator.random() < 0.3:
-            left, right = generator.choice(n, 2, replace=False).tolist()
-            youngest = max(rows[left][4], rows[right][4])
-            rows.append((max(rows[left][0], rows[right][0]), UNION, left, right, youngest))
-        else:
-            before = int(generator.integers(-1, n)) if n else -1
-            row = n if before < 0 else max(n, rows[before][0] + 1)
-            rows.append((row, int(generator.integers(0, 3)), before, -1, row if before < 0 else rows[before][4]))
-    columns = list(zip(*rows, strict=True))
-    types = (np.int64, np.int16, np.int64, np.int64, np.int64)
-    nodes = Nodes._make(np.array(column, kind) for column, kind in zip(columns, types, strict=True))
-    return nodes, generator.choice(len(rows), min(len(rows), 3), replace=False).tolist()
+    assert Search(query, steps=budget(0)).run() == codes.TOO_MANY_STEPS
+    assert Search(query, steps=budget(1)).run() == DONE
 
 
 @in_both_forms
 @pytest.mark.parametrize("seed", range(12))
 def test_a_buffer_is_compacted(seed: int, form: str) -> None:
-    nodes, roots = drawn_buffer(seed)
+    nodes = drawn_buffer(seed)
     n_nodes, n_rows = len(nodes.row), int(nodes.row.max()) + 1
     bounds = np.maximum(np.arange(n_rows) - 4, 0) if seed % 2 else np.empty(0, np.int64)
+    # A run that the window has left is no root: nobody asks for its histories.
+    tops = [n for n in range(n_nodes) if not len(bounds) or nodes.youngest[n] >= bounds[nodes.row[n]]]
+    roots = np.random.default_rng(seed).choice(tops, min(len(tops), 3), replace=False).tolist()
 
-    def histories(buffer: Nodes, tops: list[int]) -> list[list[EventRows]]:
-        """Of every root those that its window still has."""
-        found = []
-        for root in tops:
-            first = bounds[buffer.row[root]] if len(bounds) else 0
-            ends = Ends(np.array([root]), np.array([n_rows]), np.array([first]), np.zeros(1, np.uint8))
-            alive = buffer.youngest[root] >= first
-            found.append(sorted(written(ends, 1, buffer)[0]) if alive else [])
-        return found
+    def alive(buffer: Nodes, tops: list[int]) -> list[list[EventRows]]:
+        """Of every root the histories that its window still has."""
+        firsts = [int(bounds[buffer.row[top]]) if len(bounds) else 0 for top in tops]
+        return [
+            sorted(match for match in histories(buffer, top) if match[0][0] >= first)
+            for top, first in zip(tops, firsts, strict=True)
+        ]
 
-    expected = histories(nodes, roots)
+    expected = alive(nodes, roots)
     moved, new_roots = np.full(n_nodes, -1), np.array(roots)
     left = Nodes._make(array.copy() for array in nodes)
     n_left = in_form(compact, form)(moved, new_roots, left, np.int64(n_nodes), bounds)
     assert len(roots) <= n_left <= n_nodes
-    assert histories(Nodes._make(array[:n_left] for array in left), new_roots.tolist()) == expected
+    assert alive(Nodes._make(array[:n_left] for array in left), new_roots.tolist()) == expected
     if not len(bounds):
         reached, pending = set(), list(roots)
         while pending:
