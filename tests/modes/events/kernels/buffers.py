@@ -10,6 +10,8 @@ from sparkrex.modes.events.kernels.arguments import Nodes
 from sparkrex.modes.events.kernels.matches import UNION
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tests.modes.events.kernels.letters import EventRows
 
 
@@ -29,6 +31,12 @@ def drawn_buffer(seed: int, most: int = 14) -> Nodes:
     columns = list(zip(*rows, strict=True))
     types = (np.int64, np.int16, np.int64, np.int64, np.int64)
     return Nodes._make(np.array(column, kind) for column, kind in zip(columns, types, strict=True))
+
+
+def copy_to_front(arrays: Iterable[Any], longer: Iterable[Any]) -> None:
+    """Write arrays into the first places of longer ones."""
+    for array, into in zip(arrays, longer, strict=True):
+        into[: len(array)] = array
 
 
 def histories(nodes: Nodes, node: int) -> list[EventRows]:

@@ -21,6 +21,7 @@ from sparkrex.modes.events.kernels.arguments import (
     Absences,
     Apart,
     Automaton,
+    Cells,
     Events,
     Options,
     Plan,
@@ -28,7 +29,8 @@ from sparkrex.modes.events.kernels.arguments import (
     Tests,
     Values,
 )
-from sparkrex.modes.events.kernels.codes import ANY, CONTIGUITY, NEXT
+from sparkrex.modes.events.kernels.codes import ANY as ANY
+from sparkrex.modes.events.kernels.codes import CONTIGUITY, NEXT
 from sparkrex.modes.events.kernels.matches import new_records
 from sparkrex.modes.events.kernels.merge import INT_AT
 from sparkrex.modes.events.kernels.windows import first_rows, last_rows, next_set
@@ -137,7 +139,7 @@ class Query:
         automaton = self.automaton
         offsets = np.concatenate([[0], np.cumsum([len(edges) for edges in automaton.edges])]).astype(np.int64)
         edges = [edge for own in automaton.edges for edge in own]
-        variables = [0, *(int(position.variable[1:]) for position in automaton.positions)]
+        variables = [-1, *(int(position.variable[1:]) for position in automaton.positions)]
         return Automaton(
             offsets, np.array([edge.target for edge in edges], np.int64),
             np.array([variables[edge.target] for edge in edges], np.int64),
@@ -189,7 +191,7 @@ class Query:
             updates, np.concatenate([[0], np.cumsum(is_read)]).astype(np.int64), np.empty((2, n_ints), np.int64),
             np.empty((2, 0)),
         )
-        return Values(self.tests, machine, columns, floats.view(np.int64), path, np.empty(0, np.int16))
+        return Values(self.tests, machine, Cells(columns, floats.view(np.int64)), path, np.empty(0, np.int16))
 
     @cached_property
     def events(self) -> Events:
@@ -312,7 +314,7 @@ class Query:
 
 def any_matches(query: Query) -> list[EventRows]:
     """Under skip-till-any-match: every choice of events that the pattern spells, without following runs."""
-    found = set()
+    found: set[EventRows] = set()
     for low, high in pairwise(query.stream.offsets):
         for n_events in range(1, high - low + 1):
             for rows in combinations(range(low, high), n_events):

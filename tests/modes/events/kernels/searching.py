@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tests.kernels.forms import in_form
+from tests.modes.events.kernels.buffers import copy_to_front
 from tests.modes.events.kernels.letters import ENDLESS, EventRows, Query, budget
 
 from sparkrex.modes.events.kernels import codes
@@ -45,8 +46,7 @@ class Search:
             runs = before.work.left[:, :n_runs].copy()
             unseen[:] = before.query.stream.n_rows
             n_nodes = int(before.at[codes.N_NODES])
-            for mine, its in zip(self.work.nodes, before.work.nodes, strict=True):
-                mine[:n_nodes] = its[:n_nodes]
+            copy_to_front((array[:n_nodes] for array in before.work.nodes), self.work.nodes)
             self.at[codes.N_NODES] = self.at[codes.N_KEPT_NODES] = n_nodes
         records = query.records(n_runs + 1)
         self.partitions = Partitions(

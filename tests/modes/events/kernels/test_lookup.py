@@ -12,6 +12,7 @@ from tests.modes.events.kernels.searching import lookup_of, work_of
 
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.kernels import lookup as kernel
+from sparkrex.modes.events.kernels.arguments import Cells
 from sparkrex.modes.events.kernels.codes import AWAITS, RECORD, SIDE, START, STATE
 from sparkrex.modes.events.kernels.lookup import FLOAT_KEY, INT_KEY, MISSING, NO_KEY, UNKNOWN
 
@@ -19,24 +20,21 @@ SEEDS = range(12)
 FLOATS = [0.0, -0.0, 1.0, math.nan, -math.nan, math.inf, -math.inf, 5e-324]
 
 
-def values_with(
-    query: Query, ints: list[int], int_nulls: list[int], floats: list[float], float_nulls: list[int]
-) -> Any:
+def cells_with(ints: list[int], int_nulls: list[int], floats: list[float], float_nulls: list[int]) -> Cells:
     doubles = np.array([floats])
     columns = (
         np.array([ints]), np.array([int_nulls], np.uint8), np.array([any(int_nulls)], np.uint8), doubles,
         np.array([float_nulls], np.uint8), np.array([any(float_nulls)], np.uint8),
     )
-    return query.values()._replace(columns=columns, column_bits=doubles.view(np.int64))
+    return Cells(columns, doubles.view(np.int64))
 
 
 def test_equal_values_have_equal_keys() -> None:
-    query = Query("A B=", ANY, drawn_stream(0))
     ints = [0, 1, -1, 2**63 - 1, -(2**63), 1, 7, 7]
     nulls = [0, 0, 0, 0, 0, 0, 1, 0]
-    values = values_with(query, ints, nulls, FLOATS, nulls)
+    cells = cells_with(ints, nulls, FLOATS, nulls)
     for kind, numbers in ((INT_KEY, ints), (FLOAT_KEY, FLOATS)):
-        keys = [kernel.key_at(kind, 0, row, values) for row in range(8)]
+        keys = [kernel.key_at(kind, 0, row, cells) for row in range(8)]
         for row, (key, is_null) in enumerate(keys):
             assert bool(is_null) == bool(nulls[row])
             assert (key == MISSING) == bool(nulls[row])
@@ -50,11 +48,11 @@ def test_equal_values_have_equal_keys() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_a_run_awaits(seed: int) -> None:
     query = Query("A B= C", ANY, drawn_stream(seed))
-    lookup, values = lookup_of(query, 4), query.values()
+    lookup, cells = lookup_of(query, 4), query.values().cells
     ints = np.arange(-1, query.stream.n_rows).reshape(-1, 1)
     for state in range(4):
         for record, row in enumerate(ints[:, 0].tolist()):
-            key = kernel.awaited_key(state, record, lookup, values, ints)
+            key = kernel.awaited_key(state, record, lookup, cells, ints)
             is_known = lookup.state_kind[state] != NO_KEY and row >= 0
             assert key == (query.stream.x[row] if is_known else UNKNOWN)
     assert lookup.state_kind.tolist() == [NO_KEY, INT_KEY, NO_KEY, NO_KEY]
@@ -74,9 +72,9 @@ def drawn_runs(query: Query, seed: int, n_runs: int = 12) -> tuple[Any, Any]:
     runs[START] = generator.integers(0, query.stream.n_rows, n_runs)
     runs[RECORD] = np.arange(n_runs) + 1
     ints = np.concatenate([[-1], runs[START]]).reshape(-1, 1)
-    lookup, values = lookup_of(query, n_runs), query.values()
+    lookup, cells = lookup_of(query, n_runs), query.values().cells
     for r in range(n_runs):
-        awaits = kernel.awaited_key(runs[STATE, r], runs[RECORD, r], lookup, values, ints)
+        awaits = kernel.awaited_key(runs[STATE, r], runs[RECORD, r], lookup, cells, ints)
         runs[AWAITS, r] = UNKNOWN if generator.random() < 0.2 else awaits
     return runs, ints
 
@@ -91,7 +89,7 @@ def test_every_run_that_a_row_may_extend_is_found(seed: int, pattern: str) -> No
     lookup, values, tables = lookup_of(query, 12), query.values(), query.tables
     for row in range(query.stream.n_rows):
         for bound in (0, row // 2):
-            n_hits, n_over = kernel.look_up(runs, 12, row, bound, lookup, tables, values)
+            n_hits, n_over = kernel.look_up(runs, 12, row, bound, lookup, tables, values.tests, values.cells)
             hits = lookup.hits[0, :n_hits].tolist()
             over = [r for r in range(12) if runs[START, r] < bound]
             assert hits == sorted(set(hits) - set(over))
@@ -133,7 +131,8 @@ def test_what_came_of_runs_is_put_back(seed: int, n_over: int, is_one_for_one: b
     lookup.hits[1, : len(hit) + 1] = np.concatenate([[0], np.cumsum(came)])
     at = np.zeros(codes.N_PLACES, np.int64)
     at[SIDE], at[codes.N_RUNS], at[codes.N_FREE] = side, n_runs, 2
-    kernel.put_back(at, len(hit), n_new, n_over, bound, lookup.hits, work)
+    has_record = np.int64(query.has_records)
+    kernel.put_back(at, len(hit), n_new, n_over, bound, lookup.hits, work.runs, work.free, has_record)
     # By their states: each run that was found gives way to what came of it, the others stay, those that began follow.
     expected, place = [], 0
     for r in numbers:

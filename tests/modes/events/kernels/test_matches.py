@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.kernels.forms import in_both_forms, in_form
-from tests.modes.events.kernels.buffers import drawn_buffer, histories, youngest_history
+from tests.modes.events.kernels.buffers import copy_to_front, drawn_buffer, histories, youngest_history
 from tests.modes.events.kernels.letters import ANY, ENDLESS, EventRows, Query, Stream, budget, drawn_stream
 
 from sparkrex.kernels import path as p
@@ -82,9 +82,8 @@ def test_writing_goes_on_when_it_has_room(seed: int, form: str) -> None:
             break
         sizes[n_calls % 4] += 1  # of one thing at a time
         larger, wider = room(*sizes)
-        for old, new in ((output, larger), (walk, wider)):
-            for mine, its in zip(new, old, strict=True):
-                mine[: len(its)] = its
+        copy_to_front(output, larger)
+        copy_to_front(walk, wider)
         output, walk = larger, wider
     assert listed(output) == listed(whole)
 
@@ -120,12 +119,13 @@ def test_records_begin_with_that_of_no_events() -> None:
 def test_selecting_an_event_writes_the_record() -> None:
     query = Query("A B= C", ANY, drawn_stream(3, 9))
     values, records = query.values(), query.records(4)
-    assert kernel.select(0, 1, 0, 5, values, records)
+    given = (values.path, values.cells.columns, records)
+    assert kernel.select(0, 1, 0, 5, *given)
     assert records.ints[:2].tolist() == [[-1], [5]]
-    assert kernel.select(1, 2, 1, 6, values, records)  # of B nothing is read: the record is copied
-    assert kernel.select(2, 2, 2, 7, values, records)
+    assert kernel.select(1, 2, 1, 6, *given)  # of B nothing is read: the record is copied
+    assert kernel.select(2, 2, 2, 7, *given)
     assert records.ints[2].tolist() == [5]
-    assert kernel.replay_rows(np.array([8, 7, 3]), np.array([2, 1, 0], np.int16), 3, 3, values, records) == p.MAPPED
+    assert kernel.replay_rows(np.array([8, 7, 3]), np.array([2, 1, 0], np.int16), 3, 3, *given) == p.MAPPED
     assert records.ints[3].tolist() == [3]
 
 
@@ -134,8 +134,8 @@ def summing(query: Query, numbers: list[int]) -> Any:
     values = query.values()
     updates = np.array([[p.SUM, 0, 0, p.INTEGERS, 0, -1]] * len(query.letters))
     path = (updates, np.arange(len(query.letters) + 1), np.empty((2, 2), np.int64), np.empty((2, 0)))
-    columns = (np.array([numbers]), *values.columns[1:])
-    return values._replace(path=path, columns=columns)
+    columns = (np.array([numbers]), *values.cells.columns[1:])
+    return values._replace(path=path, cells=values.cells._replace(columns=columns))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

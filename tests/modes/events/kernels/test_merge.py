@@ -14,7 +14,7 @@ from tests.modes.events.kernels.searching import lookup_of, work_of
 
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.kernels import merge as kernel
-from sparkrex.modes.events.kernels.arguments import Nodes, Plan, Reads, Records, Work
+from sparkrex.modes.events.kernels.arguments import Cells, Compared, Nodes, Plan, Reads, Records, Work
 from sparkrex.modes.events.kernels.codes import AWAITS, LABEL, LAST, NODE, RECORD, START, STATE
 from sparkrex.modes.events.kernels.lookup import UNKNOWN, awaited_key, bit_of
 from sparkrex.modes.events.kernels.matches import UNION
@@ -76,15 +76,16 @@ class Runs:
         if self.lookup is not None:
             for r in range(N_RUNS):
                 runs[AWAITS, r] = awaited_key(
-                    runs[STATE, r], runs[RECORD, r], self.lookup, query.values(), self.work.records.ints
+                    runs[STATE, r], runs[RECORD, r], self.lookup, query.values().cells, self.work.records.ints
                 )
         self.before = runs[:, :N_RUNS].copy()
 
     def merge(self, plan: Plan, absences: Any = None, *, bound: int = 0, changed: int = 2**64 - 1) -> list[list[int]]:
         """The runs that are left, each as the numbers of those that became part of it."""
         statistics = np.zeros(codes.N_STATISTICS, np.int64)
+        compared = Compared(plan.reads, plan.apart, plan.events.ties, plan.values.cells)
         kernel.merge.interpreted(
-            self.at, self.row, bound, np.uint64(changed), self.work.runs[0], self.work, plan, absences, self.lookup,
+            self.at, self.row, bound, np.uint64(changed), self.work.runs[0], self.work, compared, absences, self.lookup,
             statistics,
         )
         n_left = int(self.at[codes.N_RUNS])
@@ -234,7 +235,6 @@ def test_of_runs_that_are_looked_up_only_those_that_may_have_changed_are_compare
 
 
 def test_what_runs_read() -> None:
-    query = Query("A B C", ANY, long_stream(3))
     ints = np.array([[2, 0], [2, 1], [3, 0], [4, 0], [-1, 0], [5, 7]])
     floats = np.array([[0.5], [0.5], [-0.0], [0.0], [math.nan], [math.nan]])
     records = Records(ints, floats, floats.view(np.int64))
@@ -243,8 +243,8 @@ def test_what_runs_read() -> None:
         np.array([[9, 9, 8, 8, 7, 7, 7]]), np.array([[0, 0, 0, 0, 1, 1, 0]], np.uint8), np.ones(1, np.uint8), doubles,
         np.array([[0, 0, 0, 0, 1, 0, 1]], np.uint8), np.ones(1, np.uint8),
     )
-    values = query.values()._replace(columns=columns, column_bits=doubles.view(np.int64))
-    expected = {
+    cells = Cells(columns, doubles.view(np.int64))
+    expected: dict[tuple[int, int], list[Any]] = {
         (INT_SLOT, 0): [2, 2, 3, 4, -1, 5], (FLOAT_SLOT, 0): [0.5, 0.5, "-0", "0", "nan", "nan"],
         (IS_ZERO, 1): [True, False, True, True, True, False], (INT_AT, 0): [8, 8, 8, None, "no row", None],
         (FLOAT_AT, 0): [2.5, 2.5, 2.5, None, "no row", 0.0],
@@ -253,5 +253,5 @@ def test_what_runs_read() -> None:
         reads = Reads(np.array([0, 1]), np.array([[kind, slot, 0]]))
         for one in range(6):
             for other in range(6):
-                agree = kernel._are_equivalent(0, one, other, reads, records, values)
+                agree = kernel._are_equivalent(0, one, other, reads, records, cells)
                 assert bool(agree) == (seen[one] == seen[other]), (kind, one, other)

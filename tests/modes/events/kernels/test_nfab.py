@@ -15,6 +15,7 @@ from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.kernels.arguments import Nodes
 from sparkrex.modes.events.kernels.codes import CONTIGUITY, DONE, NEEDS_ROOM
 from sparkrex.modes.events.kernels.nfab import compact
+from sparkrex.modes.events.nfab.search import room_to_move
 
 NEGATED = ["A ~C B", "~C A B", "A B ~C", "~C A ~C B+ ~A", "A ~C B? C", "A+ ~C B"]
 JOINED = [pattern for pattern in PATTERNS if "=" in pattern]
@@ -158,7 +159,7 @@ def test_a_buffer_is_compacted(seed: int, form: str) -> None:
         ]
 
     expected = alive(nodes, roots)
-    moved, new_roots = np.full(n_nodes, -1), np.array(roots)
+    moved, new_roots = room_to_move(n_nodes), np.array(roots)
     left = Nodes._make(array.copy() for array in nodes)
     n_left = in_form(compact, form)(moved, new_roots, left, np.int64(n_nodes), bounds)
     assert len(roots) <= n_left <= n_nodes
