@@ -64,7 +64,7 @@ def test_an_unknown_planner_gets_a_hint() -> None:
         rows(clause, planner="sm_leftt")
     with pytest.raises(rex.AnalysisError, match=r"unknown planner 'best'(?s:.*)one of optimizer, pr_left"):
         rows(clause, settings={"planner": "best"})
-    with pytest.raises(rex.AnalysisError, match=r"REX217.*row patterns need no planner"):
+    with pytest.raises(rex.AnalysisError, match=r"REX217.*has nothing to plan: there is no segment search"):
         rows("MEASURES x AS x PATTERN (A)", planner="sm_left")
 
 
