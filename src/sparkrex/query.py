@@ -5,7 +5,7 @@ The engine is loaded when the first query is made, so that importing the package
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -113,13 +113,16 @@ class Query:
         >>> [batch.num_rows for batch in query.reader(pa.table({"x": [1, 2, 3]}))]
         [1]
         """
+        import pyarrow
+
         from sparkrex.pipeline import read_query
 
         parsed, given = self._bound(args), self._named(tables, named)
         _refuse_spark(given, None, "reader()", "a DataFrame has toLocalIterator() and, from Spark 4, toArrow()")
         arrow = _in_memory(given)
         with faults_reported(self.text):
-            return read_query(parsed, arrow, self.settings)
+            reader = read_query(parsed, arrow, self.settings)
+        return pyarrow.RecordBatchReader.from_batches(reader.schema, _guarded(reader, self.text))
 
     def buffer(self, tables: Any = None, /, *, args: Any = None, **named: Any) -> pa.Table:
         """The matches of an event query in memory as the buffer that they share, for `rex.decompress`.
@@ -236,3 +239,9 @@ def _for_spark(given: Mapping[str, Any]) -> dict[str, Any]:
     from sparkrex.columns.inputs import is_spark
 
     return {name: value if is_spark(value) else _in_memory({name: value})[name] for name, value in given.items()}
+
+
+def _guarded(reader: pa.RecordBatchReader, text: str) -> Iterator[pa.RecordBatch]:
+    """The batches; most of the work is done, and may fail, while they are read."""
+    with faults_reported(text):
+        yield from reader

@@ -9,6 +9,7 @@ import pytest
 
 import sparkrex as rex
 from sparkrex import pipeline
+from sparkrex.modes.rows.runner import RowRunner
 from sparkrex.modes.tables import MODES, mode_of
 from sparkrex.settings import MATCHERS
 
@@ -221,3 +222,21 @@ def test_a_reader_reads_the_whole_answer() -> None:
     assert query.reader(t=table).read_all().equals(rex.sql(query.text, t=table))
     joined = rex.compile(f"SELECT count(*) AS n FROM ({query.text}) AS s")
     assert joined.reader(t=table).read_all().to_pylist() == [{"n": rex.sql(query.text, t=table).num_rows}]
+
+
+def test_a_fault_while_batches_are_read_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not as a bare traceback: the second feed goes wrong, when the reader has long been given out."""
+    feeds = RowRunner.feed
+    fed: list[int] = []
+
+    def feed(runner: RowRunner, *arguments: Any) -> pa.Table:
+        fed.append(1)
+        if len(fed) == 2:
+            raise ValueError("odd")
+        return feeds(runner, *arguments)
+
+    monkeypatch.setattr(RowRunner, "feed", feed)
+    query = rex.match("ORDER BY ts MEASURES ts AS a PATTERN (A)", settings={"chunk_rows": 3})
+    reader = query.reader(pa.table({"ts": range(9)}))
+    with pytest.raises(rex.InternalError, match=r"REX901.*ValueError: odd"):
+        reader.read_all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from sparkrex.modes.rows.choose import MATCHERS
 from sparkrex.modes.rows.engine import explain_pattern, pattern_results
 from sparkrex.modes.rows.explain import RowsExplained
 from sparkrex.modes.rows.runner import RowRunner
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 class RowsMode:
     """See `modes.protocol.Mode`."""
 
-    matchers: ClassVar[tuple[str, ...]] = ("automaton", "backtrack", "interpreter")
+    matchers: ClassVar[tuple[str, ...]] = tuple(kind.name for kind in MATCHERS)
 
     def results(
         self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from sparkrex.columns.ordered import Columns
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.feeding import feeds_of, partition_named
@@ -24,6 +22,8 @@ from sparkrex.threads import run_aside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
 
     from sparkrex.columns.arrange import Arrangement
     from sparkrex.hosts.host import Evaluator
@@ -53,17 +53,11 @@ class _Arranged:
         return SegmentRunner(self.search, self.table.slice(0, 0), self.keys, evaluator, settings, builder, watch)
 
 
-def run_search(
-    search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings
-) -> pa.Table:
-    """The result of one segment search over its input; in chunks, if the settings say so and it can be fed so."""
-    return pa.concat_tables(search_results(search, table, evaluator, settings))
-
-
 def search_results(
     search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings
 ) -> Iterator[pa.Table]:
-    """The same, as it is decided: in one piece, or chunk by chunk if the search can be fed."""
+    """The result of one segment search over its input, as it is decided: in one piece, or chunk by chunk if the search
+    can be fed."""
     arranged = _arrange(search, table, evaluator, settings, Stopwatch())
     runner = arranged.runner(evaluator, settings, Builder, Stopwatch())
     is_fed = settings.chunk_rows is not None and runner.refusal is None
