@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from tests.modes.rows.property.examples import Example
 
 _BATCH = 100
-# Feeding in chunks costs more than everything else together; the pytest suite does it for every example.
-_CHUNKED_EVERY = 3
+# Feeding in chunks and with many partitions open costs more than everything else together; the pytest suite does it
+# for every example.
+_CHUNKED_EVERY = 10
 
 
 @dataclass(frozen=True, slots=True)
