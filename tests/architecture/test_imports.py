@@ -43,7 +43,8 @@ TABLE: dict[str, Allowed] = {
     "warn": allow(),
     # From text to trees: what all grammars read, the statement around a relation, the language of rows and segments.
     "syntax": allow(*FOUNDATION, packages="sqlglot"),
-    "statement": allow(*FOUNDATION, "syntax", "modes/tables", packages="sqlglot"),
+    "statement": allow(*FOUNDATION, "syntax", "statement/site", "modes/tables", packages="sqlglot"),
+    "statement/site": allow("source"),
     "languages": allow(*FOUNDATION, "syntax", "modes/plan", packages="sqlglot"),
     # The language as a value: it knows the modes that it has plans of.
     "languages/match_recognize/language": allow(
@@ -77,8 +78,8 @@ TABLE: dict[str, Allowed] = {
     "modes/plan": allow(*FOUNDATION, "scalar"),
     "modes/tables": allow("modes/protocol"),
     "modes/protocol": allow(
-        *FOUNDATION, "syntax", "scalar/analyze", "hosts/host", "matching", "modes", "modes/plan", "spark/lowering",
-        "spark/worker", packages="pyarrow sqlglot",
+        *FOUNDATION, "syntax", "scalar/analyze", "hosts/host", "matching", "modes", "modes/plan", "statement/site",
+        "spark/lowering", "spark/worker", packages="pyarrow sqlglot",
     ),
     # Row patterns.
     "modes/rows": allow(

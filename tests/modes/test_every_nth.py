@@ -9,7 +9,7 @@ import pytest
 from tests.matching.schedules import many_open
 
 import sparkrex as rex
-from sparkrex.modes.tables import LANGUAGES, MODES
+from sparkrex.modes.tables import ELSEWHERE, LANGUAGES, MODES
 
 TABLE = pa.table({"k": list("aabbabbaab"), "ts": [5, 1, 4, 2, 3, 1, 3, 2, 4, 5], "x": range(10)})
 QUERY = "SELECT * FROM t EVERY_NTH (2 PARTITION BY k ORDER BY ts)"
@@ -63,3 +63,38 @@ def test_many_slots_with_a_horizon_saved_and_restored(seed: int) -> None:
 
     with many_open(mode, mode.NthRunner, random.Random(seed), order="ts" if seed % 2 else None):
         assert rows(rex.sql(QUERY, t=TABLE)) == EXPECTED
+
+
+class TestAWholeQuery:
+    """A second language, of the same mode, that claims a whole query wherever one can stand."""
+
+    QUERY = "SELECT * FROM t SAMPLED 2 PARTITION BY k ORDER BY ts"
+
+    @pytest.fixture(autouse=True)
+    def sampled(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(ELSEWHERE, "SAMPLED", "tests.modes.every_nth.query_language")
+
+    def test_alone(self) -> None:
+        assert rows(rex.sql(self.QUERY, t=TABLE)) == EXPECTED
+        assert rows(rex.compile(self.QUERY).reader(t=TABLE).read_all()) == EXPECTED
+        assert str(rex.explain(self.QUERY, t=TABLE)) == "EveryNth 2 of k, ts, x"
+
+    @pytest.mark.parametrize(
+        ("query", "expected"),
+        [
+            ("SELECT k, x FROM ({}) s WHERE x > 2", [("a", 7), ("a", 8), ("b", 3)]),
+            ("WITH some AS ({}) SELECT count(*) AS n FROM some", [(4,)]),
+            ("{} UNION ALL SELECT 'c', 1, 1", [*EXPECTED, ("c", 1, 1)]),
+            ("SELECT * FROM ({}) SAMPLED 4 ORDER BY x", [("a", 4, 8)]),
+            ("SELECT * FROM ({}) MATCH_RECOGNIZE (ORDER BY x MEASURES x AS x PATTERN (A))", [(2,), (3,), (7,), (8,)]),
+            ("SELECT * FROM t EVERY_NTH (3 ORDER BY x) AS e SAMPLED 2 ORDER BY x", [("b", 1, 5)]),
+            ("SELECT sampled FROM (SELECT 1 AS sampled) sampled", [(1,)]),
+        ],
+    )
+    def test_inside_a_statement(self, query: str, expected: list[tuple[object, ...]]) -> None:
+        assert rows(rex.sql(query.format(self.QUERY), t=TABLE)) == expected
+
+    def test_a_mistake_has_its_place(self) -> None:
+        with pytest.raises(rex.AnalysisError, match=r"REX201(.|\n)*\^\^") as caught:
+            rex.sql("SELECT * FROM t SAMPLED 2 ORDER BY tss", t=TABLE)
+        assert caught.value.position == (1, 36)

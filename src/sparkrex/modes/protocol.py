@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from sqlglot.dialects.dialect import Dialect
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sparkrex.source import Source, Span
     from sparkrex.spark.lowering import Lowered
     from sparkrex.spark.worker import Carried, WorkerTask
+    from sparkrex.statement.site import Site
     from sparkrex.stopwatch import Stopwatch
     from sparkrex.syntax.names import NameRules
 
@@ -40,10 +41,10 @@ class Explained(Protocol):
 
 
 class Language(Protocol[C]):
-    """A language whose text is in parentheses after its keyword: `input KEYWORD (...)`."""
+    """A language: its text is in parentheses after its keyword, `input KEYWORD (...)`, or in a place that it claims."""
 
     def parse(self, tokens: Sequence[Token], span: Span, source: Source, dialect: Dialect, rules: NameRules) -> C:
-        """The clause between the parentheses."""
+        """The clause: what stands between the parentheses, or in the place claimed."""
         ...
 
     def mode(self, clause: C) -> str:
@@ -64,6 +65,27 @@ class Language(Protocol[C]):
 
     def key_trees(self, clause: C) -> list[Any]:
         """The expressions of PARTITION BY as sqlglot reads them."""
+        ...
+
+
+class Claiming(Protocol):
+    """What a language has beside if it stands elsewhere than behind a FROM item: as a whole query, or in a window."""
+
+    def site_end(self, tokens: Sequence[Token], sign: int, source: Source) -> int | None:
+        """The last token of the place that the word at `sign` belongs to; None if the word means something else here.
+
+        Places that end first are claimed first, so that an inner one is cut out before what stands around it.
+        """
+        ...
+
+    def claim(
+        self, tokens: Sequence[Token], sign: int, source: Source, replaced: Mapping[int, tuple[int, str]],
+        placeholder: str,
+    ) -> Site:
+        """The place: its input, its clause, and the text that reads the result from the table `placeholder` instead.
+
+        `replaced` are the places claimed before, by first token: last token and the text instead.
+        """
         ...
 
 

@@ -9,13 +9,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sparkrex.modes.protocol import Language, Mode
+    from sparkrex.modes.protocol import Claiming, Language, Mode
 
 LANGUAGES: dict[str, str] = {
     "MATCH_RECOGNIZE": "sparkrex.languages.match_recognize.language",
     "MATCH_EVENTS": "sparkrex.modes.events.language.language",
 }
-"""By keyword, the module that has a language as `LANGUAGE`."""
+"""By keyword, the module that has a language as `LANGUAGE`: `input KEYWORD (...)` in FROM."""
+
+ELSEWHERE: dict[str, str] = {}
+"""The same for languages that stand elsewhere, by a word that may be a sign of them: see `modes.protocol.Claiming`."""
 
 MODES: dict[str, str] = {
     "rows": "sparkrex.modes.rows.mode",
@@ -26,8 +29,14 @@ MODES: dict[str, str] = {
 
 
 def language_of(keyword: str) -> Language[Any]:
-    """The language of a keyword."""
-    found: Language[Any] = import_module(LANGUAGES[keyword]).LANGUAGE
+    """The language of a keyword, or of a word that is a sign of it."""
+    found: Language[Any] = import_module(LANGUAGES.get(keyword) or ELSEWHERE[keyword]).LANGUAGE
+    return found
+
+
+def claiming_language(sign: str) -> Claiming:
+    """The language that a word is a sign of."""
+    found: Claiming = import_module(ELSEWHERE[sign]).LANGUAGE
     return found
 
 

@@ -103,7 +103,7 @@ def _wanted(query: ParsedQuery, relation: Relation) -> frozenset[str] | None:
     Spark cannot look through `mapInArrow`: a column that nobody reads must not be sent in the first place.
     """
     statement = query.statement
-    if statement.bare_relation is not None or relation.column_aliases is not None:
+    if statement.bare_relation is not None or relation.column_aliases is not None or relation.is_read_whole:
         return None
     tokens = tokenize(statement.source, statement.dialect)
     outside = [token for token in tokens if not relation.span.start <= token.start < relation.span.end]

@@ -1,8 +1,8 @@
-"""Cut a statement into MATCH_RECOGNIZE and MATCH_EVENTS relations and the SQL around them.
+"""Cut a statement into the relations of pattern languages and the SQL around them.
 
-Every relation `input MATCH_RECOGNIZE (...) [AS alias (columns)]`, or with MATCH_EVENTS, is replaced in the text by a
-placeholder table, inner ones first, so that the host sees plain SQL. A relation's input is a `FROM` item of its own
-query, in front of which the common table expressions visible at that place are repeated.
+Every relation, for example `input MATCH_RECOGNIZE (...) [AS alias (columns)]`, is replaced in the text by a placeholder
+table, inner ones first, so that the host sees plain SQL. A relation's input is a `FROM` item of its own query, in front
+of which the common table expressions visible at that place are repeated. Where a language stands is its own to say.
 
 The cut works on tokens alone: the SQL around the pattern stays the user's own text.
 """
@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError, UnsupportedError
-from sparkrex.modes.tables import LANGUAGES
+from sparkrex.modes.tables import ELSEWHERE, LANGUAGES, claiming_language
 from sparkrex.source import Source, Span
+from sparkrex.statement import from_item
 from sparkrex.statement.action import Action, find_action
-from sparkrex.statement.from_item import find_alias, find_input
 from sparkrex.statement.mistakes import refuse_misspelt_keywords, unclosed
 from sparkrex.statement.outside import refuse_offsets_outside
 from sparkrex.statement.parameters import Literals, bind
 from sparkrex.statement.with_clauses import common_table_expressions, outer_names
-from sparkrex.syntax.parentheses import refuse_early_end
 from sparkrex.syntax.tokens import closing, span_of, tokenize, word
 
 if TYPE_CHECKING:
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """One relation of a pattern language: `input KEYWORD (...)`.
+    """One relation of a pattern language, for example `input KEYWORD (...)`.
 
-    `input_sql` is a FROM item in the query's dialect; `input_table` is set if it is simply that table. `clause` is the
-    span between the parentheses. `prefix` is the WITH clause visible here, with a blank after it, or empty.
+    `input_sql` is a FROM item in the query's dialect; `input_table` is set if it is simply that table. `clause` is its
+    text without the keyword. `prefix` is the WITH clause visible here, with a blank after it, or empty.
     `outer_names` are the words of the queries around this one, in lower case: what a correlated reference could name.
     """
 
@@ -52,6 +51,8 @@ class Relation:
     outer_names: frozenset[str]
     keyword: str = "MATCH_RECOGNIZE"
     input_schema: tuple[str, ...] = ()
+    is_read_whole: bool = False
+    """Whether the statement reads the result by the positions of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,54 +112,55 @@ class _Cutter:
     def run(self) -> Statement:
         tokens = self.tokens
         # Left to right by closing parenthesis: an inner relation, or one to the left in a chain, comes first.
-        keywords = [
-            index for index in range(len(tokens) - 1)
-            if word(tokens[index]) in LANGUAGES and tokens[index + 1].token_type is TokenType.L_PAREN
-        ]
-        order = sorted(keywords, key=lambda index: closing(tokens, index + 1, self.source))
-        for index in order:
-            self._cut_one(index)
+        ends = {index: end for index in range(len(tokens)) if (end := self._site_end(index)) is not None}
+        for sign in sorted(ends, key=ends.__getitem__):
+            self._cut_one(sign)
         refuse_offsets_outside(tokens, [(start, end) for start, (end, _) in self.replaced.items()], self.source)
         host_sql = self._text(0, len(tokens) - 1)
         action = find_action(tokens)
         return Statement(self.source, self.dialect, tuple(self.relations), host_sql, self._bare_relation(), action)
 
-    def _cut_one(self, keyword: int) -> None:
-        tokens, source = self.tokens, self.source
-        opening = keyword + 1
-        close = closing(tokens, opening, source)
-        refuse_early_end(tokens, close, source)
-        given = find_input(tokens, keyword, source, self.replaced)
-        alias = find_alias(tokens, close, source)
-        expressions, is_recursive = common_table_expressions(tokens, given.first, source)
+    def _site_end(self, index: int) -> int | None:
+        """The end of the place whose sign stands at the token, None if it is a sign of nothing."""
+        name = word(self.tokens[index])
+        if name in LANGUAGES:
+            is_clause = index + 1 < len(self.tokens) and self.tokens[index + 1].token_type is TokenType.L_PAREN
+            return closing(self.tokens, index + 1, self.source) if is_clause else None
+        return claiming_language(name).site_end(self.tokens, index, self.source) if name in ELSEWHERE else None
+
+    def _cut_one(self, sign: int) -> None:
+        tokens = self.tokens
+        placeholder = f"rex_{self.suffix}_{len(self.relations)}"
+        keyword = word(tokens[sign])
+        claim = from_item.claim if keyword in LANGUAGES else claiming_language(keyword).claim
+        site = claim(tokens, sign, self.source, self.replaced, placeholder)
+        given = site.input
+        expressions, is_recursive = common_table_expressions(tokens, given.first, self.source)
         common_names = {tokens[first].text.lower() for first, _ in expressions}
         is_common = given.table is not None and given.table.lower() in common_names
-        placeholder = f"rex_{self.suffix}_{len(self.relations)}"
         self.relations.append(
             Relation(
                 placeholder=placeholder,
-                input_sql=self._text(given.first, keyword - 1),
+                input_sql=self._text(given.first, given.last),
                 input_table=None if is_common else given.table,
                 input_alias=given.alias,
                 prefix=self._with_clause(expressions, is_recursive=is_recursive),
-                clause=Span(tokens[opening].end + 1, tokens[close].start),
-                tokens=tuple(tokens[opening + 1 : close]),
-                span=Span(tokens[given.first].start, tokens[alias.last].end + 1),
-                column_aliases=alias.columns,
-                columns_span=alias.columns_span,
-                outer_names=outer_names(tokens, given.first, source),
-                keyword=word(tokens[keyword]),
+                clause=site.clause_span,
+                tokens=tuple(tokens[index] for index in site.clause),
+                span=Span(tokens[site.first].start, tokens[site.last].end + 1),
+                column_aliases=site.columns,
+                columns_span=site.columns_span,
+                outer_names=outer_names(tokens, given.first, self.source),
+                keyword=keyword,
                 input_schema=given.schema,
+                is_read_whole=site.is_read_whole,
             )
         )
-        replacement = placeholder
-        if alias.tokens is not None:
-            first, last = alias.tokens
-            replacement += " " + source.text[tokens[first].start : tokens[last].end + 1]
-        # A placeholder that stood inside this input is part of it now.
-        for start in [start for start in self.replaced if given.first <= start <= alias.last]:
-            del self.replaced[start]
-        self.replaced[given.first] = (alias.last, replacement)
+        for edit in site.edits:
+            # A placeholder that stood inside this place is part of it now.
+            for start in [start for start in self.replaced if edit.first <= start <= edit.last]:
+                del self.replaced[start]
+            self.replaced[edit.first] = (edit.last, edit.text)
 
     def _text(self, first: int, last: int) -> str:
         """The user's text of these tokens, with relations replaced."""
@@ -183,14 +185,13 @@ class _Cutter:
         return f"WITH {'RECURSIVE ' if is_recursive else ''}{', '.join(texts)} "
 
     def _bare_relation(self) -> int | None:
-        tokens = self.tokens
-        if len(tokens) < 4 or len(self.replaced) != 1 or 3 not in self.replaced:
+        tokens, last = self.tokens, len(self.tokens) - 1
+        if len(self.replaced) != 1:
             return None
-        head = [word(token) for token in tokens[:3]]
-        end, _ = self.replaced[3]
-        if head != ["SELECT", "*", "FROM"] or end != len(tokens) - 1:
-            return None
-        return len(self.relations) - 1
+        ((start, (end, text)),) = self.replaced.items()
+        is_query = start == 0 and text == f"SELECT * FROM {self.relations[-1].placeholder}"
+        is_item = start == 3 and [word(token) for token in tokens[:3]] == ["SELECT", "*", "FROM"]
+        return len(self.relations) - 1 if end == last and (is_query or is_item) else None
 
 
 def _refuse_row_pattern_windows(tokens: list[Token], source: Source) -> None:

@@ -14,12 +14,15 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError, UnsupportedError
 from sparkrex.modes.tables import LANGUAGES
+from sparkrex.source import Span
+from sparkrex.statement.site import Edit, Input, Site
+from sparkrex.syntax.parentheses import refuse_early_end
 from sparkrex.syntax.tokens import closing, is_quoted, span_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sparkrex.source import Source, Span
+    from sparkrex.source import Source
 
 _BEFORE_A_RELATION = {"FROM", "JOIN", ",", "(", "LATERAL"}
 _NOT_AN_ALIAS = {
@@ -28,19 +31,6 @@ _NOT_AN_ALIAS = {
     "LATERAL", *LANGUAGES, "TABLESAMPLE", "PIVOT", "UNPIVOT", "ASOF", "SEMI", "ANTI", "FOR",
     "SORT BY", "CLUSTER BY", "DISTRIBUTE BY", "CONNECT BY", "START WITH",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """What stands in front of MATCH_RECOGNIZE: its first token; its name if it is a plain table; its alias.
-
-    Without an alias of its own, a table or table function goes by its name, and `schema` are the names before that.
-    """
-
-    first: int
-    table: str | None
-    alias: str | None
-    schema: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +47,26 @@ class Alias:
     columns_span: Span | None = None
 
 
-def find_input(
+def claim(
+    tokens: Sequence[Token], keyword: int, source: Source, replaced: Mapping[int, tuple[int, str]], placeholder: str
+) -> Site:
+    """The FROM item around the keyword; see `modes.protocol.Claiming` for what is given."""
+    opening = keyword + 1
+    close = closing(tokens, opening, source)
+    refuse_early_end(tokens, close, source)
+    given = _find_input(tokens, keyword, source, replaced)
+    alias = find_alias(tokens, close, source)
+    text = placeholder
+    if alias.tokens is not None:
+        first, last = alias.tokens
+        text += " " + source.text[tokens[first].start : tokens[last].end + 1]
+    return Site(
+        given.first, alias.last, given, range(opening + 1, close), Span(tokens[opening].end + 1, tokens[close].start),
+        (Edit(given.first, alias.last, text),), alias.columns, alias.columns_span,
+    )
+
+
+def _find_input(
     tokens: Sequence[Token], keyword: int, source: Source, replaced: Mapping[int, tuple[int, str]]
 ) -> Input:
     """The input of the MATCH_RECOGNIZE at `keyword`.
@@ -115,7 +124,7 @@ def _input_ending_at(
     """The FROM item whose last token is given, None if that cannot be one."""
     starts = {end: start for start, (end, _) in replaced.items()}
     if last in starts:
-        return Input(starts[last], None, _alias_in(replaced[starts[last]][1]))
+        return Input(starts[last], last, None, _alias_in(replaced[starts[last]][1]))
     index = last
     alias: str | None = None
     is_parenthesis = tokens[last].token_type is TokenType.R_PAREN
@@ -125,7 +134,7 @@ def _input_ending_at(
         alias = tokens[named].text
         index = named - 2 if word(tokens[named - 1]) == "AS" else named - 1
     if index in starts:
-        return Input(starts[index], None, alias)
+        return Input(starts[index], last, None, alias)
     if tokens[index].token_type is TokenType.R_PAREN:
         opening = _opening(tokens, index, source)
         called = opening - 1
@@ -133,19 +142,19 @@ def _input_ending_at(
             called >= 0 and _is_name(tokens[called], source) and word(tokens[called]) not in _BEFORE_A_RELATION
         )
         if is_call and alias is None:
-            return _named(tokens, called)
-        return Input(_dotted_first(tokens, called) if is_call else opening, None, alias)
+            return _named(tokens, called, last)
+        return Input(_dotted_first(tokens, called) if is_call else opening, last, None, alias)
     if not _is_name(tokens[index], source) and tokens[index].token_type is not TokenType.STRING:
         return None
-    named_input = _named(tokens, index)
+    named_input = _named(tokens, index, last)
     table = tokens[index].text if named_input.first == index else None
-    return replace(named_input, table=table) if alias is None else Input(named_input.first, table, alias)
+    return replace(named_input, table=table) if alias is None else Input(named_input.first, last, table, alias)
 
 
-def _named(tokens: Sequence[Token], index: int) -> Input:
+def _named(tokens: Sequence[Token], index: int, last: int) -> Input:
     """The input whose dotted name ends at `index`."""
     first = _dotted_first(tokens, index)
-    return Input(first, None, tokens[index].text, tuple(token.text for token in tokens[first:index:2]))
+    return Input(first, last, None, tokens[index].text, tuple(token.text for token in tokens[first:index:2]))
 
 
 def _alias_in(replacement: str) -> str | None:

@@ -1,0 +1,51 @@
+"""A place in a statement that a language claims, in indices of the statement's tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sparkrex.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a clause reads: its first and last token; its name if it is a plain table; its alias.
+
+    Without an alias of its own, a table or table function goes by its name, and `schema` are the names before that.
+    """
+
+    first: int
+    last: int
+    table: str | None
+    alias: str | None
+    schema: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Text that takes the place of some tokens."""
+
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a language claims. `clause` are the tokens that it parses, and `clause_span` is where they stand.
+
+    `edits` put the result in the place of what was written. `columns` is the column list of the result. A result that
+    `is_read_whole` is read by the positions of its columns, so that none may be left out.
+    """
+
+    first: int
+    last: int
+    input: Input
+    clause: range
+    clause_span: Span
+    edits: tuple[Edit, ...]
+    columns: tuple[str, ...] | None = None
+    columns_span: Span | None = None
+    is_read_whole: bool = False
