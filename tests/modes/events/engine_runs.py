@@ -18,6 +18,7 @@ from sparkrex.modes.events import engine as event_engine
 from sparkrex.modes.events.buffer import decompress_events
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.runner import EventRunner
+from sparkrex.pipeline import run_relation
 from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def returned_matches(
 ) -> list[Match]:
     """What RETURN EVENTS gives."""
     query, table = _with_numbers(query, rows)
-    return matches_of_events(query, event_engine.run_events(query, table, evaluator, settings))
+    return matches_of_events(query, run_relation(query, table, evaluator, settings))
 
 
 def compressed_matches(

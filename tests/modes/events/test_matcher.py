@@ -15,11 +15,11 @@ from tests.modes.rows.property.draws import RandomDraw
 from tests.modes.segments.building import call
 
 from sparkrex.errors import ExecutionError
-from sparkrex.modes.events.engine import run_events
 from sparkrex.modes.events.kernels.codes import MERGES, RUN_STEPS
 from sparkrex.modes.events.mode import EventsMode
 from sparkrex.modes.events.nfab.automaton import compile_automaton
 from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.pipeline import run_relation
 from sparkrex.settings import Settings
 
 if TYPE_CHECKING:
@@ -230,6 +230,7 @@ def test_events_that_nothing_tells_apart_are_an_error(
     strict_ties: bool, chunk: int | None, evaluator: RelationEvaluator
 ) -> None:
     asked = replace(PAIR, has_strict_ties=strict_ties)
+    table = table_of(at((1, "A"), (2, "A"), (2, "B")))
     with pytest.raises(ExecutionError) as caught:
-        run_events(asked, table_of(at((1, "A"), (2, "A"), (2, "B"))), evaluator, Settings(threads=1, chunk_rows=chunk))
+        run_relation(asked, table, evaluator, Settings(threads=1, chunk_rows=chunk))
     assert caught.value.code == "REX409"

@@ -56,18 +56,14 @@ def key_columns(query: EventQuery) -> list[str]:
     return [key.expression.column for key in query.partition_by if isinstance(key.expression, ColumnAt)]
 
 
-def run_events(
-    query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch | None = None
-) -> pa.Table:
-    """The result of one event query over its input."""
-    return pa.concat_tables(event_results(query, table, evaluator, settings, watch or Stopwatch()))
-
-
 def event_results(
     query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch,
     counts: NDArray[np.int64] | None = None,
 ) -> Iterator[pa.Table]:
-    """The same, as it is decided: in one piece, or chunk by chunk. What the matcher counts is added to `counts`."""
+    """The result of an event query as it is decided: in one piece, or chunk by chunk.
+
+    What the matcher counts is added to `counts`.
+    """
     counts = _no_counts() if counts is None else counts
     warn_of_unknown_types(query, table)
     table = taking_part(query, table, evaluator, settings)
