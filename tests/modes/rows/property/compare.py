@@ -86,7 +86,7 @@ def check(example: Example, *, in_chunks: bool = True) -> Outcome:
     ):
         try:
             given: pa.Table | RexError = rex.sql(
-                example.query, tables={"data": example.table}, dialect=example.dialect
+                example.query, tables={"data": example.table}, dialect=example.dialect, settings={"threads": 1}
             )
         except RexError as error:
             given = error

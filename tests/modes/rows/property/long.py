@@ -1,7 +1,8 @@
 """The long run: many random examples without pytest, in parallel processes.
 
 `python -m tests.modes.rows.property.long --examples 100000 --seed 1` prints progress, coverage and the first difference
-as a case that anyone can run again. Example number i depends on the seed and i alone: `--only i` runs just that one.
+as a case that anyone can run again. Example number i depends on the seed and i alone: `--only i` runs just that one,
+and `--first i` goes on where an earlier run stopped.
 """
 
 from __future__ import annotations
@@ -93,6 +94,7 @@ def main(arguments: Iterable[str]) -> int:
     parser.add_argument("--examples", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--first", type=int, default=0, help="leave out the examples before this number")
     parser.add_argument("--only", type=int, help="run one example, by its number")
     parser.add_argument("--most", type=int, default=1, help="go on until so many examples differed")
     options = parser.parse_args(list(arguments))
@@ -105,7 +107,7 @@ def main(arguments: Iterable[str]) -> int:
 
     batches = [
         Batch(options.seed, range(start, min(start + _BATCH, options.examples)))
-        for start in range(0, options.examples, _BATCH)
+        for start in range(options.first, options.examples, _BATCH)
     ]
     tally = Tally()
     n_different = 0
