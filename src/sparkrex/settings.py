@@ -59,39 +59,57 @@ class Settings:
         return self.threads or available_threads()
 
 
+_COUNTS = (
+    "max_steps", "max_open_rows", "max_state_memory", "max_segments", "max_event_memory", "sort_memory", "sample_series"
+)
+_COUNTS_OR_NONE = ("chunk_rows", "threads")
+
+
 def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
-    """Settings from a mapping of names to values, or as given."""
+    """Settings from a mapping of names to values, or as given; checked."""
     if given is None:
         return Settings()
     if isinstance(given, Settings):
-        return given
+        return _checked(given)
     if not isinstance(given, Mapping):
         raise TypeError(f"settings= is a {type(given).__name__}, not settings or a mapping of names to values")
     known = [field.name for field in fields(Settings)]
     for name in given:
         if name not in known:
-            hint = nearest(name, known) or f"one of {', '.join(known)}"
+            hint = nearest(str(name), known) or f"one of {', '.join(known)}"
             raise AnalysisError("REX217", f"unknown setting {name!r}", None, None, hint=hint)
-    settings = replace(Settings(), **given)
-    settings = replace(
-        settings, tie_break=_names(settings.tie_break), without_rules=_names(settings.without_rules)
-    )
-    for name in (
-        "max_steps", "chunk_rows", "max_open_rows", "max_state_memory", "sort_memory", "threads", "max_segments",
-        "sample_series", "max_event_memory",
-    ):
+    return _checked(replace(Settings(), **given))
+
+
+def _checked(settings: Settings) -> Settings:
+    for name in _COUNTS + _COUNTS_OR_NONE:
         value = getattr(settings, name)
-        if value is not None and (not isinstance(value, int) or value < 1):
-            raise AnalysisError("REX217", f"setting {name} must be a positive whole number, not {value!r}", None, None)
+        if value is None and name in _COUNTS_OR_NONE:
+            continue
+        # Kernels count in 64 bits.
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 1 << 63:
+            raise _unfit(name, value, "a positive whole number below 2 to the power of 63")
+    if not isinstance(settings.time_zone, str):
+        raise _unfit("time_zone", settings.time_zone, "a name")
     if settings.matcher not in (None, *MATCHERS):
         hint = f"one of {', '.join(MATCHERS)}"
         raise AnalysisError("REX217", f"unknown matcher {settings.matcher!r}", None, None, hint=hint)
     if settings.planner not in (None, *PLANNERS):
         hint = nearest(str(settings.planner), PLANNERS) or f"one of {', '.join(PLANNERS)}"
         raise AnalysisError("REX217", f"unknown planner {settings.planner!r}", None, None, hint=hint)
-    return settings
+    return replace(
+        settings, tie_break=_names("tie_break", settings.tie_break),
+        without_rules=_names("without_rules", settings.without_rules),
+    )
 
 
-def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+def _names(setting: str, given: object) -> tuple[str, ...]:
     """Several names; one may be given as it is."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    names = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise _unfit(setting, given, "a name or several")
+    return names
+
+
+def _unfit(setting: str, value: object, wanted: str) -> AnalysisError:
+    return AnalysisError("REX217", f"setting {setting} must be {wanted}, not {value!r}", None, None)

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from tests.api.mistakes import TABLE
@@ -136,3 +137,40 @@ def test_a_frame_that_is_no_table(columns: dict[str, list[Any]]) -> None:
     frame = pd.DataFrame(columns).rename(columns={"X": "x"})
     with pytest.raises(rex.ExecutionError, match=r"REX407.*t= cannot be read as a table"):
         rex.sql("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A))", t=frame)
+
+
+def test_a_polars_frame_of_a_type_that_arrow_lacks() -> None:
+    frame = pl.DataFrame({"x": pl.Series([1, 2], dtype=pl.Int128)})
+    with pytest.raises(rex.ExecutionError, match=r"REX407.*t= cannot be read as a table"):
+        rex.sql("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A))", t=frame)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"time_zone": "Europe/Berlinn"}, "unknown time zone(?s:.*)did you mean Europe/Berlin"),
+        ({"time_zone": None}, "time_zone must be a name"),
+        ({"max_steps": None}, "max_steps must be a positive whole number"), ({"max_segments": 0}, "max_segments"),
+        ({"max_event_memory": 1 << 63}, "max_event_memory"), ({"max_open_rows": True}, "max_open_rows"),
+        ({"threads": 1.5}, "threads"), ({"tie_break": ["x", 5]}, "tie_break must be a name or several"),
+        ({"tie_break": None}, "tie_break"), ({"without_rules": 5}, "without_rules"), ({1: 2}, "unknown setting 1"),
+        (rex.Settings(max_steps=-1), "max_steps"),
+    ],
+    ids=repr,
+)
+def test_settings_of_a_wrong_kind(settings: Any, message: str) -> None:
+    with pytest.raises(rex.AnalysisError, match=f"REX217.*{message}"):
+        rex.sql("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A))", t=TABLE, settings=settings)
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "ORDER BY step MEASURES COUNT(*) AS n PATTERN (A+)",
+        "ORDER BY step MEASURES COUNT(*) AS n PATTERN (S) DEFINE SEGMENT S AS window(2)",
+    ],
+)
+def test_intervals_have_no_order(clause: str) -> None:
+    steps = pa.array([(0, 30, 0), (1, 0, 0)], pa.month_day_nano_interval())
+    with pytest.raises(rex.AnalysisError, match=r"REX214.*intervals of months and days cannot be ordered"):
+        rex.match(clause, pa.table({"id": [1, 2], "step": steps}), dialect="duckdb")

@@ -37,7 +37,8 @@ def _count(condition: str, args: Any, dialect: str = "spark") -> int:
     [
         ("x > :v", 2, 2), ("x > :v", np.int64(2), 2), ("x > -:v", -5, 0), ("x - :v > 3", -1, 2), ("x > :v", 2.5, 2),
         ("x > :v", -1e300, 4), ("x > :v", Decimal("2.5"), 2), ("x < :v", float("inf"), 4), ("(x > 1) = :v", True, 3),
-        ("COALESCE(:v, x) = x", None, 4), ("name = :v", "b'c", 1), ("name = :v", "\\", 1), ("name = :v", "?", 1),
+        ("COALESCE(:v, x) = x", None, 4), ("COALESCE(:v, x) = x", pd.NA, 4), ("COALESCE(:v, x) = x", pd.NaT, 4),
+        ("name = :v", "b'c", 1), ("name = :v", "\\", 1), ("name = :v", "?", 1),
         ("day >= :v", date(2026, 1, 3), 2), ("ts >= :v", datetime(2026, 1, 1, 0, 1, tzinfo=UTC), 3),
         ("ts - FIRST(ts) <= :v", timedelta(minutes=2), 4), ("x > :V AND x < 2 + :v", 1, 1),
     ],

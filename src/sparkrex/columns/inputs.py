@@ -41,7 +41,7 @@ def to_arrow(name: str, value: object) -> ArrowInput:
         return _from_pandas(name, value)
     if library_of(value) == "polars":
         collected: Any = value.collect() if hasattr(value, "collect") else value
-        return without_views(collected.to_arrow())
+        return _from_polars(name, collected)
     told = ", or, if it was meant as an option, put it into settings={...}" if name else ""
     kinds = "pass a pyarrow, pandas or polars table, a path"
     raise TypeError(f"{_argument(name)} is a {type(value).__name__}, not a table: {kinds}{told}")
@@ -55,11 +55,19 @@ def _from_pandas(name: str, value: Any) -> pa.Table:
     try:
         return pa.Table.from_pandas(value, preserve_index=False).replace_schema_metadata(None)
     except (pa.ArrowException, ValueError) as error:  # values of several types in a column, two columns of one name
-        reason = "; ".join(str(part) for part in error.args)
-        raise ExecutionError(
-            "REX407", f"{_argument(name)} cannot be read as a table: {reason}", None, None,
-            hint="each column has a name of its own and values of one type",
-        ) from error
+        raise _unreadable(name, error, "each column has a name of its own and values of one type") from error
+
+
+def _from_polars(name: str, value: Any) -> pa.Table:
+    try:
+        return without_views(value.to_arrow())
+    except pa.ArrowException as error:  # a type that Arrow does not have
+        raise _unreadable(name, error, "each column has a type that Arrow has; cast integers of 128 bits") from error
+
+
+def _unreadable(name: str, error: Exception, hint: str) -> ExecutionError:
+    reason = "; ".join(str(part) for part in error.args)
+    return ExecutionError("REX407", f"{_argument(name)} cannot be read as a table: {reason}", None, None, hint=hint)
 
 
 def without_views(table: pa.Table) -> pa.Table:

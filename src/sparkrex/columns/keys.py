@@ -12,12 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sparkrex.columns.values import ints_of, numpy_of
+from sparkrex.errors import AnalysisError
 from sparkrex.threads import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    from sparkrex.source import Span
 
 Pieces: TypeAlias = "Sequence[tuple[int, int]]"
 
@@ -51,6 +54,7 @@ def order_words(
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     kind = array.type
+    refuse_unordered(kind)
     if pa.types.is_floating(kind):
         word = _map(_ascending_bits, numpy_of(pc.fill_null(array.cast(pa.float64()), 0.0)), pieces)
     elif _is_integral(kind):
@@ -70,6 +74,15 @@ def order_words(
     is_value = ~is_null
     word = np.where(is_null, word[is_value.argmax()], word)
     return [(is_value if nulls_first else is_null).astype(np.int64), word]
+
+
+def refuse_unordered(kind: pa.DataType, span: Span | None = None) -> None:
+    """An error if values of the type have no order: a month may be shorter or longer than 30 days."""
+    if kind == pa.month_day_nano_interval():
+        raise AnalysisError(
+            "REX214", "intervals of months and days cannot be ordered", None, span,
+            hint="order by a number, a date or a time",
+        )
 
 
 def encoded(array: pa.Array, pieces: Pieces) -> NDArray[np.int64]:

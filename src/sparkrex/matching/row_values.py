@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
+from sparkrex.columns.keys import refuse_unordered
 from sparkrex.scalar.expression import ColumnAt
 from sparkrex.scalar.render.duckdb import render
 
@@ -36,8 +37,8 @@ def arrange_rows(
     keys = [key.expression for key in plan.partition_by] + [key.expression for key in plan.order_by]
     values = row_values(keys, table, evaluator)
     partition_columns = values[: len(plan.partition_by)]
-    sort_keys = [
-        SortKey(column, key.is_descending, key.nulls_first)
-        for column, key in zip(values[len(plan.partition_by) :], plan.order_by, strict=True)
-    ]
+    sort_keys = []
+    for column, key in zip(values[len(plan.partition_by) :], plan.order_by, strict=True):
+        refuse_unordered(column.type, key.expression.span)
+        sort_keys.append(SortKey(column, key.is_descending, key.nulls_first))
     return arrange(partition_columns, sort_keys, table.num_rows, threads), partition_columns

@@ -175,6 +175,8 @@ def _literal(name: str, value: object, dialect_name: str, dialect: Dialect) -> s
     match value:
         case None:
             return "NULL"
+        case _ if type(value).__name__ in ("NAType", "NaTType"):  # what pandas has for NULL
+            return "NULL"
         case bool():
             return "TRUE" if value else "FALSE"
         case int():

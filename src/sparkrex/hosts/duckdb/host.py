@@ -69,7 +69,7 @@ class DuckDbHost:
 
         connect = shared_connection if _READS.match(self.source.text) else private_connection
         connection = connect(self.settings.threads)
-        connection.execute(f"SET TimeZone = '{self.settings.time_zone.replace(chr(39), '')}'")
+        self._set_time_zone(connection)
         if self.dialect_name == "oracle":
             connection.execute("CREATE TEMP TABLE dual AS SELECT 'X' AS dummy")
         if self.query_dialect.TYPED_DIVISION:
@@ -78,6 +78,20 @@ class DuckDbHost:
         for name, table in self.tables.items():
             connection.register(name, table)
         return connection
+
+    def _set_time_zone(self, connection: duckdb.DuckDBPyConnection) -> None:
+        import duckdb
+
+        name = self.settings.time_zone
+        try:
+            connection.execute(f"SET TimeZone = '{name.replace(chr(39), '')}'")
+        except duckdb.Error as error:
+            import zoneinfo
+
+            raise AnalysisError(
+                "REX217", f"unknown time zone {name!r}", None, None,
+                hint=nearest(name, zoneinfo.available_timezones()) or "names are as Europe/Zurich",
+            ) from error
 
     def close(self) -> None:
         """Drop the connection."""
