@@ -203,8 +203,13 @@ def compiled_kernels() -> list[Any]:
         found for found in gc.get_objects()
         # By its own type: `isinstance` asks a proxy for the object behind it, which may be gone.
         if issubclass(type(found), Dispatcher) and found.signatures
-        and found.py_func.__module__.startswith("sparkrex.kernels")
+        and _is_kernel_module(found.py_func.__module__)
     ]
+
+
+def _is_kernel_module(name: str) -> bool:
+    """Whether a module is in a folder of kernels: the shared ones, or those of a mode."""
+    return name.startswith("sparkrex.") and ".kernels." in name
 
 
 def cache_folders() -> list[str]:
