@@ -109,13 +109,13 @@ class RexError(Exception):
         return _restore, (type(self), *fields)
 
     def __str__(self) -> str:
-        return self._shown(self.hint)
+        return self._show_with(self.hint)
 
     def for_command(self) -> str:
         """The text that the command shows."""
-        return self._shown(self.command_hint or self.hint)
+        return self._show_with(self.command_hint or self.hint)
 
-    def _shown(self, hint: str | None) -> str:
+    def _show_with(self, hint: str | None) -> str:
         parts = [f"{self.kind}[{self.code}]: {self.message}"]
         if self.source is not None and self.span is not None:
             parts.append(self.source.excerpt(self.span))

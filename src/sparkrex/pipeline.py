@@ -304,7 +304,7 @@ def prepare_relation(
     if base is not None:
         table = read_columns(base, used)
     else:
-        listed = ", ".join(_quoted(name) for name in used) or "NULL AS rex_none"
+        listed = ", ".join(_quote(name) for name in used) or "NULL AS rex_none"
         table = host.query(f"SELECT {listed} FROM ({input_sql})", relation.span)
     return plan, table, RelationEvaluator(host, relation.prefix)
 
@@ -338,7 +338,7 @@ def break_ties(plan: Plan, scope: Scope, settings: Settings) -> Plan:
     return plan.with_tie_break(columns)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -90,7 +90,7 @@ class Query:
         from sparkrex.columns.results import result_library, to_library
         from sparkrex.pipeline import run_query
 
-        parsed, given = self._bound(args), self._named(tables, named)
+        parsed, given = self._bound(args), self._name_tables_of_call(tables, named)
         if _is_on_spark(given, spark):
             from sparkrex.spark.batch import run_on_spark
 
@@ -117,12 +117,12 @@ class Query:
 
         from sparkrex.pipeline import read_query
 
-        parsed, given = self._bound(args), self._named(tables, named)
+        parsed, given = self._bound(args), self._name_tables_of_call(tables, named)
         _refuse_spark(given, None, "reader()", "a DataFrame has toLocalIterator() and, from Spark 4, toArrow()")
         arrow = _in_memory(given)
         with faults_reported(self.text):
             reader = read_query(parsed, arrow, self.settings)
-        return pyarrow.RecordBatchReader.from_batches(reader.schema, _guarded(reader, self.text))
+        return pyarrow.RecordBatchReader.from_batches(reader.schema, _guard_batches(reader, self.text))
 
     def buffer(self, tables: Any = None, /, *, args: Any = None, **named: Any) -> pa.Table:
         """The matches of an event query in memory as the buffer that they share, for `rex.decompress`.
@@ -135,7 +135,7 @@ class Query:
         """
         from sparkrex.pipeline import buffer_query
 
-        parsed, given = self._bound(args), self._named(tables, named)
+        parsed, given = self._bound(args), self._name_tables_of_call(tables, named)
         _refuse_spark(given, None, "buffer()", "RETURN what you need of each match")
         arrow = _in_memory(given)
         with faults_reported(self.text):
@@ -151,7 +151,7 @@ class Query:
         from sparkrex.explanation import explain_relations
         from sparkrex.pipeline import explain_query
 
-        parsed, given = self._bound(args), self._named(tables, named)
+        parsed, given = self._bound(args), self._name_tables_of_call(tables, named)
         statement = parsed.statement
         is_bare = statement.bare_relation is not None
         if _is_on_spark(given, spark):
@@ -194,7 +194,7 @@ class Query:
             check_matcher(parsed, self.settings)
         return parsed
 
-    def _named(self, tables: Any, named: Mapping[str, object]) -> dict[str, Any]:
+    def _name_tables_of_call(self, tables: Any, named: Mapping[str, object]) -> dict[str, Any]:
         """All tables of a call by name; one that has none is the one that the query reads."""
         from sparkrex.pipeline import INPUT, name_single_table, name_tables
 
@@ -241,7 +241,7 @@ def _for_spark(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value if is_spark(value) else _in_memory({name: value})[name] for name, value in given.items()}
 
 
-def _guarded(reader: pa.RecordBatchReader, text: str) -> Iterator[pa.RecordBatch]:
+def _guard_batches(reader: pa.RecordBatchReader, text: str) -> Iterator[pa.RecordBatch]:
     """The batches; most of the work is done, and may fail, while they are read."""
     with faults_reported(text):
         yield from reader

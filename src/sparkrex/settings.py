@@ -70,7 +70,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
     if given is None:
         return Settings()
     if isinstance(given, Settings):
-        return _checked(given)
+        return _check_settings(given)
     if not isinstance(given, Mapping):
         raise TypeError(f"settings= is a {type(given).__name__}, not settings or a mapping of names to values")
     known = [field.name for field in fields(Settings)]
@@ -78,10 +78,10 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
         if name not in known:
             hint = nearest(str(name), known) or f"one of {', '.join(known)}"
             raise AnalysisError("REX217", f"unknown setting {name!r}", None, None, hint=hint)
-    return _checked(replace(Settings(), **given))
+    return _check_settings(replace(Settings(), **given))
 
 
-def _checked(settings: Settings) -> Settings:
+def _check_settings(settings: Settings) -> Settings:
     for name in _COUNTS + _COUNTS_OR_NONE:
         value = getattr(settings, name)
         if value is None and name in _COUNTS_OR_NONE:

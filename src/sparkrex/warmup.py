@@ -67,10 +67,10 @@ def steps() -> Iterator[Step]:
     for order in ("in order", "shuffled"):
         table = many if order == "in order" else shuffled
         for key in _KEYS:
-            yield Step(f"partition by {key or 'nothing'}, {order}", _ordered(key, "ts"), table, threaded)
+            yield Step(f"partition by {key or 'nothing'}, {order}", _ordered_clause(key, "ts"), table, threaded)
         for time in _ORDERS:
-            yield Step(f"order by {time}, {order}", _ordered("few", time), table, threaded)
-            yield Step(f"order by {time}, {order}, one partition", _ordered("", time), table, threaded)
+            yield Step(f"order by {time}, {order}", _ordered_clause("few", time), table, threaded)
+            yield Step(f"order by {time}, {order}, one partition", _ordered_clause("", time), table, threaded)
         for name, clause in _CLAUSES.items():
             yield Step(f"{name}, {order}", clause, table, threaded)
         for name, clause in _EVENTS.items():
@@ -164,7 +164,7 @@ _KEYS = ("", "few", "small", "many", "sparse", "word", "long_word", "coded", "ga
 _ORDERS = ("ts", "at", "price", "day", "small", "gaps", "word", "money", "ts DESC", "gaps DESC NULLS LAST", "few, ts")
 
 
-def _ordered(key: str, order: str) -> str:
+def _ordered_clause(key: str, order: str) -> str:
     partition = f"PARTITION BY {key} " if key else ""
     return f"{partition}ORDER BY {order} MEASURES count(*) AS n PATTERN (A B*) DEFINE B AS price < PREV(price)"
 

@@ -295,7 +295,7 @@ def _unmatched_rows_repeated() -> AbstractContextManager[Any]:
         # Rows inside a match begin none, which does not make them unmatched.
         return np.setdiff1d(np.arange(reader.arrangement.n_rows), reader.matches.start)
 
-    return mock.patch.object(output, "_unmatched", unmatched)
+    return mock.patch.object(output, "_unmatched_positions", unmatched)
 
 
 def _empty_match_counts_its_row() -> AbstractContextManager[Any]:

@@ -208,13 +208,13 @@ def _nothing_is_made_distinct() -> Iterator[None]:
 
 
 def _skips_to_the_last_row() -> AbstractContextManager[Any]:
-    correct = skip._following
+    correct = skip._next_starts
 
     def following(goal: Skip, found: Segments) -> Any:
         rows = correct(goal, found)
         return np.where(rows - 1 > found.start, rows - 1, rows) if goal.to is SkipTo.PAST_LAST_ROW else rows
 
-    return mock.patch.object(skip, "_following", following)
+    return mock.patch.object(skip, "_next_starts", following)
 
 
 def _indexes_count_all_partitions() -> AbstractContextManager[Any]:

@@ -67,7 +67,7 @@ def arrange(
     keys = None
     for column in partition_by:
         integers = partition_integers(column, pieces)
-        keys = integers if keys is None else _joined(keys, integers)
+        keys = integers if keys is None else _combine_keys(keys, integers)
     words = [
         word for key in order_by for word in order_words(key.values, key.is_descending, key.nulls_first, pieces)
     ]
@@ -78,15 +78,15 @@ def arrange(
     return Arrangement(counted.order, counted.offsets, n_rows, scatter=counted.scatter)
 
 
-def _numbered(integers: NDArray[np.int64]) -> NDArray[np.int64]:
+def _number_groups(integers: NDArray[np.int64]) -> NDArray[np.int64]:
     return encoded(pa.array(integers), [(0, len(integers))])
 
 
-def _joined(keys: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
+def _combine_keys(keys: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
     """Integers that are equal where both are."""
     if (_span(keys) * _span(more)).bit_length() > 62:
         # Both are then below the number of rows, so the product stays far inside int64.
-        keys, more = _numbered(keys), _numbered(more)
+        keys, more = _number_groups(keys), _number_groups(more)
     joined: NDArray[np.int64] = (keys - keys.min()) * _span(more) + (more - more.min())
     return joined
 
@@ -98,7 +98,7 @@ def _span(integers: NDArray[np.int64]) -> int:
 def _arrange_few(
     keys: NDArray[np.int64] | None, words: list[NDArray[np.int64]], n_rows: int
 ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
-    groups = None if keys is None else _numbered(keys)
+    groups = None if keys is None else _number_groups(keys)
     sorting = words if groups is None else [groups, *words]
     order = None
     if sorting and n_rows > 1 and not _is_sorted(sorting):

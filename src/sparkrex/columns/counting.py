@@ -85,13 +85,13 @@ def arrange_by_counting(
 ) -> Counted:
     """Order and partition offsets of at least two rows."""
     word = _single_word(words, pieces)
-    survey = None if word is None else _surveyed(word, pieces)
+    survey = None if word is None else _survey_values(word, pieces)
     if keys is None:
         whole = np.array([0, n_rows], np.int64)
         if word is None or survey is None or not survey.n_descents:
             return Counted(None, whole)
         return Counted(_order_by_word(_one_group(n_rows, pieces), word, survey, whole, pieces), whole)
-    groups = _grouped(keys, pieces)
+    groups = _group_rows(keys, pieces)
     offsets = np.concatenate(([0], np.cumsum(groups.sizes))).astype(np.int64)
     lie_together = groups.n_runs == len(groups.group_key)
     if word is None or survey is None or not survey.n_descents:
@@ -104,7 +104,7 @@ def arrange_by_counting(
     if lie_together and not _descents_within_runs(groups.keys, word, pieces):
         return Counted(None, offsets)
     if len(groups.group_key) > _SCATTER_GROUPS:
-        word, survey = _joined(groups, word, survey, pieces)
+        word, survey = _combine_words(groups, word, survey, pieces)
         groups, whole = _one_group(n_rows, pieces), np.array([0, n_rows], np.int64)
         return Counted(_order_by_word(groups, word, survey, whole, pieces), offsets)
     return Counted(_order_by_word(groups, word, survey, offsets, pieces), offsets)
@@ -118,7 +118,7 @@ class _Survey:
     n_ascents: int
 
 
-def _surveyed(values: NDArray[np.int64], pieces: Pieces) -> _Survey:
+def _survey_values(values: NDArray[np.int64], pieces: Pieces) -> _Survey:
     from sparkrex.kernels.order import survey
 
     values = read_only(values)
@@ -127,12 +127,12 @@ def _surveyed(values: NDArray[np.int64], pieces: Pieces) -> _Survey:
     return _Survey(int(min(lows)), int(max(highs)), int(sum(descents)), int(sum(ascents)))
 
 
-def _grouped(keys: NDArray[np.int64], pieces: Pieces) -> _Groups:
+def _group_rows(keys: NDArray[np.int64], pieces: Pieces) -> _Groups:
     from sparkrex.kernels.order import count_keys
 
     n_rows = len(keys)
     keys = read_only(keys)
-    survey = _surveyed(keys, pieces)
+    survey = _survey_values(keys, pieces)
     n_runs = survey.n_ascents + survey.n_descents + 1
     low, n_entries = survey.low, survey.high - survey.low + 1
     if n_entries > max(n_rows, _TABLE_ENTRIES):
@@ -158,7 +158,7 @@ def _one_group(n_rows: int, pieces: Pieces) -> _Groups:
     return _Groups(read_only(np.zeros(n_rows, np.int64)), 0, np.zeros(1, np.int64), piece_counts, 1)
 
 
-def _joined(
+def _combine_words(
     groups: _Groups, word: NDArray[np.int64], survey: _Survey, pieces: Pieces
 ) -> tuple[NDArray[np.int64], _Survey]:
     """Words that sort all rows by group and word."""
@@ -167,7 +167,7 @@ def _joined(
     n_groups = len(groups.group_key)
     if n_groups.bit_length() + (survey.high - survey.low).bit_length() > 63:
         word = _ranks(word, survey, pieces)
-        survey = _surveyed(word, pieces)
+        survey = _survey_values(word, pieces)
     word = read_only(word)
     word_bits = (survey.high - survey.low).bit_length()
     ranks = np.zeros(groups.piece_counts.shape[1], np.int64)
@@ -262,7 +262,7 @@ def _single_word(words: list[NDArray[np.int64]], pieces: Pieces) -> NDArray[np.i
     """One word that ascends as these do, one after the other."""
     if len(words) <= 1:
         return words[0] if words else None
-    surveys = [_surveyed(word, pieces) for word in words]
+    surveys = [_survey_values(word, pieces) for word in words]
     if sum((survey.high - survey.low).bit_length() for survey in surveys) > 63:
         # Ranks are below the number of rows, so any two fit; more than two are joined two at a time.
         last = _ranks(words[-1], surveys[-1], pieces)

@@ -73,13 +73,13 @@ def gather(batches: Iterable[pa.RecordBatch | pa.Table], n_bytes: int) -> Iterat
         kept.append(batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch]))
         size += batch.nbytes
         if size >= n_bytes:
-            yield _drained(kept)
+            yield _drain(kept)
             size = 0
     if kept:
-        yield _drained(kept)
+        yield _drain(kept)
 
 
-def _drained(kept: list[pa.Table]) -> pa.Table:
+def _drain(kept: list[pa.Table]) -> pa.Table:
     """All rows in one piece; the list lets go of them before anybody works with the copy."""
     table = pa.concat_tables(kept).combine_chunks()
     kept.clear()
@@ -93,7 +93,7 @@ def sorted_batches(
     with tempfile.TemporaryDirectory(prefix="sparkrex-", dir=folder) as name:
         files = (Path(name) / f"{number}.arrows" for number in itertools.count())
         runs = [
-            _write(next(files), _taken(table, _order(table, by), sizes.piece_rows))
+            _write(next(files), _take_in_pieces(table, _order(table, by), sizes.piece_rows))
             for table in gather(tables, sizes.run_bytes)
         ]
         # What the runs took goes back to the system: matching needs room for itself.
@@ -112,7 +112,7 @@ def _order(table: pa.Table, by: Sequence[SortColumn]) -> NDArray[np.int64]:
     return np.arange(table.num_rows) if order is None else order
 
 
-def _taken(table: pa.Table, order: NDArray[np.int64], piece_rows: int) -> Iterator[pa.RecordBatch]:
+def _take_in_pieces(table: pa.Table, order: NDArray[np.int64], piece_rows: int) -> Iterator[pa.RecordBatch]:
     """The rows in this order, in pieces."""
     for first in range(0, len(order), piece_rows):
         yield from table.take(wrap(order[first : first + piece_rows])).combine_chunks().to_batches()
@@ -166,7 +166,7 @@ def _merge(paths: Sequence[Path], by: Sequence[SortColumn], sizes: Sizes) -> Ite
             for run, count in zip(runs, counts, strict=True):
                 run.advance(count)
             runs = [run for run in runs if run.block.num_rows]
-            yield from _taken(ripe, _order(ripe, by), sizes.piece_rows)
+            yield from _take_in_pieces(ripe, _order(ripe, by), sizes.piece_rows)
 
 
 def _ripe(runs: Sequence[_Run], by: Sequence[SortColumn]) -> list[int]:

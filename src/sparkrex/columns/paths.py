@@ -73,11 +73,11 @@ def find_files(name: str, path: str) -> Files:
     if _MAGIC.search(place):
         found = _glob(system, place)
         if not found:
-            raise _missing(name, path)
+            raise _missing_path_error(name, path)
         return Files(system, found)
     kind = system.get_file_info(place).type
     if kind is fs.FileType.NotFound:
-        raise _missing(name, path)
+        raise _missing_path_error(name, path)
     if kind is fs.FileType.File:
         return Files(system, [place])
     found = _visible_files(system, place)
@@ -107,7 +107,7 @@ def check_local_path(name: str, path: str) -> None:
     system, place = find_file_system(name, path)
     is_glob = _MAGIC.search(place) is not None
     if not _glob(system, place) if is_glob else system.get_file_info(place).type is fs.FileType.NotFound:
-        raise _missing(name, path)
+        raise _missing_path_error(name, path)
 
 
 def find_file_system(name: str, path: str) -> tuple[FileSystem, str]:
@@ -148,7 +148,7 @@ def _by_fsspec(name: str, path: str, refusal: Exception) -> tuple[FileSystem, st
     return fs.PyFileSystem(fs.FSSpecHandler(system)), place
 
 
-def _missing(name: str, path: str) -> ExecutionError:
+def _missing_path_error(name: str, path: str) -> ExecutionError:
     return ExecutionError("REX407", f"{table_label(name)}: there is no file {path}", None, None)
 
 

@@ -103,7 +103,7 @@ def _nearest(values: pa.Array) -> NDArray[np.float64]:
     """The nearest doubles of decimals. Arrow's cast multiplies by a power of ten, which is itself rounded."""
     kind = kind_of(values.type)
     if kind is not None and 0 <= values.type.scale <= _EXACT_POWER:
-        scaled = _scaled(values)
+        scaled = _unscaled_integers(values)
         if not len(scaled) or max(-int(scaled.min()), int(scaled.max())) <= _EXACT_INTEGER:
             unit = np.float64(10.0**values.type.scale)
             return np.true_divide(scaled, unit)  # both are exact, and a quotient is rounded once
@@ -116,13 +116,13 @@ def ints_of(values: pa.Array) -> NDArray[np.int64]:
     if pa.types.is_boolean(kind):
         return numpy_of(pc.fill_null(values, False)).astype(np.int64)
     if pa.types.is_decimal(kind):
-        return _scaled(values)
+        return _unscaled_integers(values)
     if not pa.types.is_integer(kind):
         values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
     return numpy_of(pc.fill_null(values.cast(pa.int64()), 0))
 
 
-def _scaled(values: pa.Array) -> NDArray[np.int64]:
+def _unscaled_integers(values: pa.Array) -> NDArray[np.int64]:
     """Unscaled values of decimals with at most 18 digits: the low half of each 128-bit integer."""
     filled = pc.fill_null(values, pa.scalar(0, values.type))
     words = np.frombuffer(filled.buffers()[1], np.int64)

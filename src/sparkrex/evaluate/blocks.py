@@ -250,14 +250,14 @@ def integer_arithmetic(function: Any, left: Value, right: Value, limits: tuple[i
     corners = [_PYTHON[function](one, other) for one in left.bounds() for other in right.bounds()]
     if min(corners) >= _SMALLEST and max(corners) <= _LARGEST:
         if limits[0] > min(corners) or limits[1] < max(corners):
-            failures = either(failures, _known((data < limits[0]) | (data > limits[1]), nulls))
+            failures = either(failures, _mask_outside_nulls((data < limits[0]) | (data > limits[1]), nulls))
         return Value(data, nulls, failures)
     # Some result may have wrapped. Doubles tell which are far from the limits; the rest is left to the host.
     size = np.abs(function(np.asarray(left.data, np.float64), np.asarray(right.data, np.float64)))
-    return Value(data, nulls, either(failures, _known(size > 0.999 * limits[1], nulls)))
+    return Value(data, nulls, either(failures, _mask_outside_nulls(size > 0.999 * limits[1], nulls)))
 
 
-def _known(mask: Any, nulls: Mask) -> Mask:
+def _mask_outside_nulls(mask: Any, nulls: Mask) -> Mask:
     """The mask outside NULLs; None if it is true nowhere."""
     if nulls is not None:
         mask = mask > nulls
@@ -269,7 +269,7 @@ def limited(value: Value, limits: tuple[int, int]) -> Value:
     low, high = value.bounds()
     if limits[0] <= low and high <= limits[1]:
         return value
-    outside = _known((value.data < limits[0]) | (value.data > limits[1]), value.nulls)
+    outside = _mask_outside_nulls((value.data < limits[0]) | (value.data > limits[1]), value.nulls)
     return Value(value.data, value.nulls, either(value.failures, outside))
 
 
@@ -282,7 +282,7 @@ def float_arithmetic(function: Any, left: Value, right: Value) -> Value:
 
 def _zeros(divisor: Value) -> Mask:
     """Where the divisor is zero. The host tests it before it looks at the dividend."""
-    return None if np.all(divisor.data) else _known(divisor.data == 0, divisor.nulls)
+    return None if np.all(divisor.data) else _mask_outside_nulls(divisor.data == 0, divisor.nulls)
 
 
 def float_division(left: Value, right: Value, on_zero: str) -> Value:

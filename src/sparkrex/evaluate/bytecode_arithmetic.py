@@ -65,14 +65,14 @@ def _in_microseconds(kind: Kind) -> Kind | None:
     return Kind("timestamp", f"us {zone}".rstrip())
 
 
-def _aligned(out: Bytecode, left: Operand, right: Operand) -> tuple[Operand, Operand]:
+def _align_kinds(out: Bytecode, left: Operand, right: Operand) -> tuple[Operand, Operand]:
     kind = wider(left.kind, right.kind)
     return converted(out, left, kind), converted(out, right, kind)
 
 
 def compare(out: Bytecode, operation: int, operands: list[Operand], *, swapped: bool) -> Operand:
     """A comparison, given as that of integers; `swapped` has the right one first."""
-    left, right = _aligned(out, operands[0], operands[1])
+    left, right = _align_kinds(out, operands[0], operands[1])
     if swapped:
         left, right = right, left
     if left.kind == FLOAT:
@@ -119,7 +119,7 @@ def _number_arithmetic(out: Bytecode, node: Call, left: Operand, right: Operand)
         scale = sum(int(side.kind.detail or 0) for side in (left, right) if side.kind.name == "decimal")
         kind = Kind("decimal", scale) if "decimal" in (left.kind.name, right.kind.name) else INT
         return out.result(m.MUL_I, kind, left, right)
-    left, right = _aligned(out, left, right)
+    left, right = _align_kinds(out, left, right)
     operation = {"add": m.ADD_I, "subtract": m.SUB_I, "multiply": m.MUL_I, "modulo": m.MOD_I}[name]
     if left.kind == FLOAT:
         return out.result(operation + m.ADD_F - m.ADD_I, FLOAT, left, right, fails_on_zero)

@@ -67,13 +67,13 @@ class Context:
         ranges = [self.bytecode.ranges.get(name, (0, 0)) for name in variables] or [(0, 0)]
         self.code_begin, self.code_end = (np.array(part, np.int64) for part in zip(*ranges, strict=True))
         strings = [self._array(e) for e in self.bytecode.int_columns if kind_of(self._array(e).type) == STRING]
-        self._missing_ints = [self._missing(expression) for expression in self.bytecode.int_columns]
-        self._missing_floats = [self._missing(expression) for expression in self.bytecode.float_columns]
+        self._missing_ints = [self._value_of_no_row(expression) for expression in self.bytecode.int_columns]
+        self._missing_floats = [self._value_of_no_row(expression) for expression in self.bytecode.float_columns]
         texts = [value for value, _ in self._missing_ints if isinstance(value, str)]
         self._codes = StringCodes(strings, sorted({*self._literals, *texts}))
         self.columns = (
-            *self._filled(self.bytecode.int_columns, np.int64, self._ints),
-            *self._filled(self.bytecode.float_columns, np.float64, floats_of),
+            *self._fill_columns(self.bytecode.int_columns, np.int64, self._ints),
+            *self._fill_columns(self.bytecode.float_columns, np.float64, floats_of),
         )
 
     def machine(self) -> tuple[Any, ...]:
@@ -101,7 +101,7 @@ class Context:
         records = self.bytecode.records
         return (*records.updates(self.variables), *records.table(longest))
 
-    def _filled(
+    def _fill_columns(
         self, expressions: list[Expression], type_: type[np.generic], values_of: Callable[[pa.Array], NDArray[Any]]
     ) -> tuple[NDArray[Any], NDArray[np.uint8], NDArray[np.uint8]]:
         """Values and NULL flags of the columns in the frame's order, and which of them have NULLs."""
@@ -126,12 +126,12 @@ class Context:
             if isinstance(expression, ColumnAt):
                 column = self.frame.table.column(expression.column)
             else:
-                table = self._renamed(self.frame.table)
+                table = self._rename_by_number(self.frame.table)
                 (column,) = self.evaluator.evaluate([self._text(expression)], table, [expression.span])
             self._arrays[expression] = plain(column)
         return self._arrays[expression]
 
-    def _renamed(self, table: pa.Table) -> pa.Table:
+    def _rename_by_number(self, table: pa.Table) -> pa.Table:
         return table.rename_columns([f"c{i}" for i in range(table.num_columns)])
 
     def _text(self, expression: Expression) -> str:
@@ -157,11 +157,12 @@ class Context:
         (column,) = self.evaluator.evaluate([text], pa.table({"c": [0]}), [expression.span])
         return _scalar(plain(column))
 
-    def _missing(self, expression: Expression) -> tuple[object, bool]:
+    def _value_of_no_row(self, expression: Expression) -> tuple[object, bool]:
         """The value of a projection where there is no target row: the expression over an all-NULL row."""
         if isinstance(expression, ColumnAt):
             return 0, True
-        row = pa.table({field.name: pa.nulls(1, field.type) for field in self._renamed(self.frame.table).schema})
+        schema = self._rename_by_number(self.frame.table).schema
+        row = pa.table({field.name: pa.nulls(1, field.type) for field in schema})
         (column,) = self.evaluator.evaluate([self._text(expression)], row, [expression.span])
         value = plain(column)
         if value[0].as_py() is None:

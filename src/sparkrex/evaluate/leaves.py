@@ -48,13 +48,13 @@ class Leaf:
 
     def slice(self, begin: int, end: int) -> NDArray[Any]:
         """The values of some rows."""
-        return self._tested(self.data[begin:end])
+        return self._test_once(self.data[begin:end])
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[Any]:
         """The values of rows anywhere."""
-        return self._tested(self.data[positions])
+        return self._test_once(self.data[positions])
 
-    def _tested(self, data: NDArray[Any]) -> NDArray[Any]:
+    def _test_once(self, data: NDArray[Any]) -> NDArray[Any]:
         if isinstance(self.matching, int):
             data = data == self.matching
         elif self.matching is not None:
@@ -103,10 +103,10 @@ class CodeSpace:
         if self.is_ordered:
             distinct = distinct.take(pc.array_sort_indices(distinct))
         self.codes = {literal: _code(literal, distinct) for literal in literals}
-        return [_recoded(chunks, distinct) for chunks in encoded]
+        return [_recode(chunks, distinct) for chunks in encoded]
 
 
-def _recoded(
+def _recode(
     chunks: Sequence[pa.DictionaryArray], distinct: pa.Array
 ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Codes in a common dictionary, in the narrowest type, and NULLs."""
@@ -230,7 +230,7 @@ class Ordering:
     def _tests_of_codes(self, chunks: Sequence[pa.DictionaryArray], tests: Sequence[StringTest]) -> list[Leaf]:
         dictionaries = [chunk.dictionary.cast(pa.large_string()) for chunk in chunks]
         distinct = pa.concat_arrays([*dictionaries, wrap_strings(())]).unique()
-        coded = self.leaf(*_recoded(chunks, distinct))
+        coded = self.leaf(*_recode(chunks, distinct))
         leaves = []
         for test in tests:
             # A column of NULLs has codes that stand for nothing.

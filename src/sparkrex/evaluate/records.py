@@ -107,11 +107,11 @@ class Records:
                     if update.variables is None or variable in update.variables:
                         lines.append([update.kind, *slots, update.values, update.column, update.filter])
                     else:
-                        lines += self._copied(update)
+                        lines += self._copy_record(update)
             offsets.append(len(lines))
         return np.array(lines, np.int64).reshape(-1, 6), np.array(offsets, np.int64)
 
-    def _copied(self, update: Update) -> list[list[int]]:
+    def _copy_record(self, update: Update) -> list[list[int]]:
         slot, place = self.slots[update]
         n_ints, n_floats = self.widths[update]
         return [[p.COPY_INT, slot + i, 0, 0, 0, -1] for i in range(n_ints)] + [

@@ -49,7 +49,7 @@ def arithmetic(compiler: Compiler, node: Call, operands: Sequence[Node]) -> Node
 def _numbers(compiler: Compiler, node: Call, left: Node, right: Node) -> Node:
     name = node.function
     if name == "divide":
-        return _divided(compiler, node, left, right)
+        return _divide(compiler, node, left, right)
     if name == "multiply" and "decimal" in (left.kind.name, right.kind.name) and _are_exact(left, right):
         scale = sum(int(side.kind.detail or 0) for side in (left, right) if side.kind.name == "decimal")
         if scale > 18:
@@ -85,7 +85,7 @@ def _numbers(compiler: Compiler, node: Call, left: Node, right: Node) -> Node:
     )
 
 
-def _divided(compiler: Compiler, node: Call, left: Node, right: Node) -> Node:
+def _divide(compiler: Compiler, node: Call, left: Node, right: Node) -> Node:
     if FLOAT32 in (left.kind, right.kind):
         raise CannotVectoriseError("division of floats")
     on_zero = {None: "ieee", OnZero.FAILS: "failure", OnZero.INFINITE: "infinity"}[node.on_zero]
@@ -139,7 +139,7 @@ def sign(compiler: Compiler, node: Call, operands: Sequence[Node]) -> Node:
     function: Any = np.abs if node.function == "abs" else np.negative
     run = operand.run
     if operand.kind in FLOATS:
-        return compiler.node(operand.kind, lambda block: _applied(function, run(block)))
+        return compiler.node(operand.kind, lambda block: _apply(function, run(block)))
     if operand.kind.name not in ("int", "decimal") or operand.kind == UNSIGNED:
         raise CannotVectoriseError(f"{node.function} of {operand.kind.name}")
     limits = limits_of(operand.kind)
@@ -152,5 +152,5 @@ def _are_exact(left: Node, right: Node) -> bool:
     return {left.kind.name, right.kind.name} <= {"int", "decimal"}
 
 
-def _applied(function: Any, value: Value) -> Value:
+def _apply(function: Any, value: Value) -> Value:
     return Value(function(value.data), value.nulls, value.failures, value.has_nan)

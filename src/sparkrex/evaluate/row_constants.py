@@ -69,14 +69,14 @@ def written_constant(expression: Call) -> Constant | None:
                 return Constant(INTERVAL, np.int64(int(amount) * _UNITS[word]), literal)
         case Call("cast", (Literal(str(text)), Literal("DATE"))):
             if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
-                return Constant(DATE, np.int64(_parsed(text, "D")), text)
+                return Constant(DATE, np.int64(_parse_constant(text, "D")), text)
         case Call("cast", (Literal(str(text)), Literal("TIMESTAMP"))):
             if re.fullmatch(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", text):
-                return Constant(MICROSECONDS, np.int64(_parsed(text, "us")), text)
+                return Constant(MICROSECONDS, np.int64(_parse_constant(text, "us")), text)
     return None
 
 
-def _parsed(text: str, unit: str) -> int:
+def _parse_constant(text: str, unit: str) -> int:
     try:
         return int(np.array(text.replace(" ", "T"), f"datetime64[{unit}]").astype(np.int64))
     except ValueError as error:

@@ -149,7 +149,7 @@ class Compiler:
     def _new(self, expression: Expression, may_project: bool) -> Node:
         match expression:
             case Literal(value):
-                return self._known(literal_constant(value))
+                return self._read_constant(literal_constant(value))
             case ColumnAt():
                 projection = row_local(expression, is_guarded=False)
                 assert projection is not None  # a column reads one row
@@ -164,7 +164,7 @@ class Compiler:
                     # If the host must compute a part of it, it may as well compute all of it.
                     return self._call(expression, False)
                 except CannotVectoriseError:
-                    return self._projected(projection)
+                    return self._read_projection(projection)
             case _:
                 raise CannotVectoriseError(f"{expression} is not a value of rows")
 
@@ -176,14 +176,14 @@ class Compiler:
             return Node(STRING, _unread, read=Read(source, shift))
         return self._leaf(LeafKey(source, "values"), shift, kind)
 
-    def _projected(self, projection: Projection) -> Node:
+    def _read_projection(self, projection: Projection) -> Node:
         type_ = self.projected.get(projection.expression)
         if type_ is None:
             self.wanted_projections[projection.expression] = None
             return Node(UNKNOWN, _unread)
         return self._source(projection, row_kind(type_))
 
-    def _known(self, constant: Constant) -> Node:
+    def _read_constant(self, constant: Constant) -> Node:
         if constant.kind == NULL:
             return Node(NULL, lambda _: Value(np.False_, np.True_), is_constant=True)
         if constant.kind == STRING:
@@ -193,14 +193,14 @@ class Compiler:
     def _constant_call(self, expression: Call) -> Node:
         written = written_constant(expression)
         if written is not None:
-            return self._known(written)
+            return self._read_constant(written)
         if not _is_repeatable(expression):
             raise CannotVectoriseError(f"{expression} is not the same twice")
         scalar = self.constants.get(expression)
         if scalar is None:
             self.wanted_constants[expression] = None
             return Node(UNKNOWN, _unread)
-        return self._known(host_constant(scalar))
+        return self._read_constant(host_constant(scalar))
 
     def _call(self, node: Call, may_project: bool) -> Node:
         name = node.function
@@ -237,9 +237,9 @@ class Compiler:
     # -- comparison ----------------------------------------------------------------------------------------------------
 
     def _comparison(self, node: Call, operands: Sequence[Node]) -> Node:
-        return self._compared(node.function, operands[0], operands[1])
+        return self._compare(node.function, operands[0], operands[1])
 
-    def _compared(self, function: str, left: Node, right: Node) -> Node:
+    def _compare(self, function: str, left: Node, right: Node) -> Node:
         if left.kind == right.kind == STRING:
             for one, other, name in ((left, right, function), (right, left, _SWAPPED[function])):
                 if one.read is not None and other.literal is not None:
@@ -267,7 +267,7 @@ class Compiler:
         if any(operand.kind != STRING for operand in operands):
             operands, _kind = self.aligned(operands)
         value, low, high = operands
-        bounds = [self._compared("ge", value, low), self._compared("le", value, high)]
+        bounds = [self._compare("ge", value, low), self._compare("le", value, high)]
         return self.node(BOOL, lambda block: blocks.both([bound.run(block) for bound in bounds]))
 
     def _in(self, _: Call, operands: Sequence[Node]) -> Node:
@@ -276,7 +276,7 @@ class Compiler:
         if value.read is not None and all(option.kind == STRING for option in options) and None not in literals:
             return self._string_test(value.read, StringTest("in", tuple(dict.fromkeys(literals))))
         (value, *options), _kind = self.aligned(operands)
-        equal = [self._compared("eq", value, option) for option in options]
+        equal = [self._compare("eq", value, option) for option in options]
         return self.node(BOOL, lambda block: blocks.disjunction([test.run(block) for test in equal]))
 
     # -- kinds ---------------------------------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ class Compiler:
     def _case(self, _: Call, operands: Sequence[Node]) -> Node:
         n_branches = len(operands) // 2
         conditions = [self._boolean(operand) for operand in operands[0 : 2 * n_branches : 2]]
-        default = operands[-1] if len(operands) % 2 else self._known(literal_constant(None))
+        default = operands[-1] if len(operands) % 2 else self._read_constant(literal_constant(None))
         values, kind = self.aligned([*operands[1 : 2 * n_branches : 2], default])
         return self.node(
             kind,
@@ -360,7 +360,7 @@ class Compiler:
         return self.node(kind, lambda block: blocks.coalesce([value.run(block) for value in values]))
 
     def _nullif(self, _: Call, operands: Sequence[Node]) -> Node:
-        equal = self._compared("eq", *operands)
+        equal = self._compare("eq", *operands)
         value, other = (self._code(node) if node.kind == STRING else node for node in operands)
         return self.node(
             value.kind, lambda block: blocks.null_if(value.run(block), other.run(block), equal.run(block))

@@ -38,13 +38,13 @@ class VectorisedBatch:
         self.outside: dict[Expression, pa.Scalar] = {}
         self.n_conditions = len(expressions)
         self.compiler = self._new_compiler()
-        self.nodes = self._compiled(dict(enumerate(expressions)))
+        self.nodes = self._compile_all(dict(enumerate(expressions)))
 
     def _new_compiler(self, *known: Any) -> Compiler:
         """A compiler that knows the types of projections and the values of constants, if they are given."""
         return Compiler(self.columns.table.schema, *known)
 
-    def _compiled(self, expressions: dict[int, Expression]) -> dict[int, Node]:
+    def _compile_all(self, expressions: dict[int, Expression]) -> dict[int, Node]:
         nodes: dict[int, Node] = {}
         for number, expression in expressions.items():
             try:
@@ -62,7 +62,7 @@ class VectorisedBatch:
             return self._independent(expressions)
         types = {expression: values.type for expression, values in self.projected.items()}
         self.compiler = self._new_compiler(types, values)
-        return self._compiled({number: expressions[number] for number in nodes})
+        return self._compile_all({number: expressions[number] for number in nodes})
 
     def _independent(self, expressions: dict[int, Expression]) -> dict[int, Node]:
         """Only those conditions that want nothing of the host."""

@@ -56,7 +56,7 @@ def encode_strings(offsets, windows, nulls, begin, end, codes):
                 slots[slot, 1] = (n_codes << 4) | min(length, 9)
                 if 2 * n_codes >= n_slots:
                     n_slots *= 4
-                    slots = _rehashed(slots, n_slots)
+                    slots = _rehash(slots, n_slots)
                     larger = np.empty(n_slots, np.int64)
                     larger[:n_codes] = firsts[:n_codes]
                     firsts = larger
@@ -110,7 +110,7 @@ def _is_equal(windows, left, right, length):
 
 
 @njit(cache=True, nogil=True)
-def _rehashed(slots, n_slots):
+def _rehash(slots, n_slots):
     result = np.zeros((n_slots, 2), np.uint64)
     for i in range(slots.shape[0]):
         if slots[i, 1]:

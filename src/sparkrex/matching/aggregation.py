@@ -170,7 +170,7 @@ def _is_ready(values: pa.ChunkedArray) -> bool:
     return values.num_chunks == 1 and bool(is_number or pa.types.is_timestamp(type_) or pa.types.is_time64(type_))
 
 
-def _held(array: pa.Array, *, reads_values: bool) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
+def _buffers_of(array: pa.Array, *, reads_values: bool) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
     """An Arrow array as the kernel reads it: values, validity bits, and the first bit."""
     bits, bit_offset = np.zeros(0, np.uint8), 0
     if array.null_count:
@@ -219,7 +219,7 @@ def _by_kernel(
         if statistic is not None:
             wanted[numbers[node.variables], statistic] = True
     if array is not None:
-        values, bits, bit_offset = _held(array, reads_values=bool(wanted.any()))
+        values, bits, bit_offset = _buffers_of(array, reads_values=bool(wanted.any()))
         held = held._replace(values=values, valid_bits=bits, bit_offset=bit_offset)
     dtype = held.values.dtype
     n_results = len(matches) if is_final else matches.n_mapped
@@ -243,11 +243,11 @@ def _by_kernel(
         if overflowed[number] and node.function in ("sum", "avg"):
             raise ExecutionError("REX405", f"{node.function} is out of the range of BIGINT", None, node.span)
         found = _Statistics(*(every[number] for every in (count, total, least, most, square)))
-        results[node] = _finished(node.function, found, None if array is None else array.type)
+        results[node] = _finish_aggregate(node.function, found, None if array is None else array.type)
     return results
 
 
-def _finished(function: str, found: _Statistics, type_: Any) -> pa.ChunkedArray:
+def _finish_aggregate(function: str, found: _Statistics, type_: Any) -> pa.ChunkedArray:
     """The aggregate from what was accumulated for it."""
     count = found.count
     if function == "count":

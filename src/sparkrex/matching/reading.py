@@ -227,7 +227,7 @@ class MatchReader:
                 self._found[key] = self._find_running(key[0])
         positions = self._found[key]
         if not views.is_each or views.at_end != is_final:
-            positions = self._seen(positions, views, is_final)
+            positions = self._see_from(positions, views, is_final)
         if target.shift:
             first, behind = self._bounds
             shifted = np.empty(len(positions), np.int64)
@@ -242,7 +242,7 @@ class MatchReader:
         return positions
 
     @staticmethod
-    def _seen(found: NDArray[np.int64], views: Viewpoints, is_final: bool) -> NDArray[np.int64]:
+    def _see_from(found: NDArray[np.int64], views: Viewpoints, is_final: bool) -> NDArray[np.int64]:
         """What was found per match, or per mapped row, as output rows see it."""
         if is_final:
             return found[views.match]

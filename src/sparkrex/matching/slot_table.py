@@ -142,7 +142,7 @@ class SlotTable:
         for number in numbers:
             del self._pieces[number]
         assert table is not None  # a piece without live rows is no longer there
-        self._add(slots, _copied(table), offsets[:-1], np.diff(offsets))
+        self._add(slots, _copy_rows(table), offsets[:-1], np.diff(offsets))
 
     def _alive(self, number: int) -> NDArray[np.int64]:
         slots = self._pieces[number].slots
@@ -179,6 +179,6 @@ def take_spans(table: pa.Table, first: NDArray[np.int64], length: NDArray[np.int
     return table.take(wrap(rows_of_spans(first, length)))
 
 
-def _copied(table: pa.Table) -> pa.Table:
+def _copy_rows(table: pa.Table) -> pa.Table:
     """The same rows in memory of their own."""
     return table.take(wrap(np.arange(table.num_rows)))

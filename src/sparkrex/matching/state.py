@@ -139,7 +139,7 @@ class State:
         parts = [self.numbers.tobytes()]
         for table in self.tables.values():
             rows, offsets = table.read(every)
-            parts += [offsets.tobytes(), b"" if rows is None else _written(rows)]
+            parts += [offsets.tobytes(), b"" if rows is None else _write_table(rows)]
         header = {
             "version": FORMAT_VERSION, "fingerprint": fingerprint, "n_slots": self.n_slots,
             "fields": self.numbers.dtype.descr, "tables": list(self.tables), "lengths": [len(part) for part in parts],
@@ -172,7 +172,7 @@ class State:
         return found
 
 
-def _written(table: pa.Table) -> bytes:
+def _write_table(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

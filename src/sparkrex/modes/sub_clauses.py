@@ -67,12 +67,12 @@ def partition_keys(clause: Clause, scope: Scope) -> tuple[PartitionKey, ...]:
     keys = []
     for item in clause.partition_by:
         expression = Converter(scope, item.expression, in_define=False, row_only="PARTITION BY").convert()
-        written = expression.column if isinstance(expression, ColumnAt) else _written(item.expression, scope)
+        written = expression.column if isinstance(expression, ColumnAt) else _text_of(item.expression, scope)
         keys.append(PartitionKey(written if item.alias is None else item.alias, expression))
     return tuple(keys)
 
 
-def _written(text: ScalarText, scope: Scope) -> str:
+def _text_of(text: ScalarText, scope: Scope) -> str:
     return " ".join(scope.source.text[text.span.start : text.span.end].split())
 
 

@@ -61,7 +61,7 @@ def run_on_spark(
         return host.spark.range(0).select()
     if query.statement.bare_relation is None or result is None:
         with explaining_outside(query):
-            return _around(query, host)
+            return _query_around(query, host)
     return result.select() if result.columns == [NO_COLUMNS] else result
 
 
@@ -96,7 +96,7 @@ def _rows_of(query: ParsedQuery, host: SparkHost) -> DataFrame:
     return frame
 
 
-def _around(query: ParsedQuery, host: SparkHost) -> DataFrame:
+def _query_around(query: ParsedQuery, host: SparkHost) -> DataFrame:
     """The statement around its relations, whose results the host knows by now."""
     frame = host.analyzed(host.translated(query.statement.host_sql), None)
     refuse_stream(frame, host.source, None, "a table of the statement")

@@ -59,7 +59,7 @@ def _series_array(series: exp.Expr) -> exp.Expr:
     """The series as an array, empty where Spark's SEQUENCE would count the other way or fail."""
     _refuse_fractions(series)
     step = series.args.get("step")
-    start, end = (_widened(series.args[name].copy(), series) for name in ("start", "end"))
+    start, end = (_widen_bound(series.args[name].copy(), series) for name in ("start", "end"))
     down = _counts_down(step)
     in_order = exp.GTE(this=start, expression=end) if down else exp.LTE(this=start, expression=end)
     given = step.copy() if step is not None else exp.Literal.number(1)
@@ -72,7 +72,7 @@ def _series_array(series: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=in_order, true=array)], default=exp.Anonymous(this="SLICE", expressions=none))
 
 
-def _widened(bound: exp.Expr, series: exp.Expr) -> exp.Expr:
+def _widen_bound(bound: exp.Expr, series: exp.Expr) -> exp.Expr:
     """A bound in the type of the series: times are timestamps, of dates too, and numbers have 64 bits."""
     if _is_of_times(series):
         return exp.cast(bound, "timestamp_ntz", dialect="spark")

@@ -188,7 +188,7 @@ class Lowering:
             self.lowered(operand, is_guarded=is_guarded or n_first > 0) for operand in connector.operands[n_first:]
         ]
         first = self.lowered(_first(connector, n_first), is_guarded=is_guarded)
-        return _connected(connector, (first, *operands))
+        return _connect(connector, (first, *operands))
 
     def _or_missing(self, value: ColumnAt, expression: Expression) -> Expression:
         """Where there is no target row, the expression over an all-NULL row: a column of its own."""
@@ -272,10 +272,10 @@ def _at_input(expression: Call) -> Call:
 
 def _first(connector: Call, n_operands: int) -> Expression:
     """The first operands of AND or OR."""
-    return connector.operands[0] if n_operands == 1 else _connected(connector, connector.operands[:n_operands])
+    return connector.operands[0] if n_operands == 1 else _connect(connector, connector.operands[:n_operands])
 
 
-def _connected(connector: Call, operands: tuple[Expression, ...]) -> Call:
+def _connect(connector: Call, operands: tuple[Expression, ...]) -> Call:
     """AND or OR over other operands."""
     spans = [operand.span for operand in operands if operand.span is not None]
     return replace(connector, operands=operands, span=spans[0].to(spans[-1]) if spans else connector.span)

@@ -62,7 +62,7 @@ def lower_relation(
     def input_types(names: Sequence[str]) -> pa.Schema:
         return arrow_schema(source.select(*map(quoted, names)).schema, host)
 
-    lowered = mode.lower(plan, f"{relation.placeholder}_in", settings, _wanted(query, relation), projected_types)
+    lowered = mode.lower(plan, f"{relation.placeholder}_in", settings, _wanted_names(query, relation), projected_types)
     refuse_worker_calls(lowered.worker)
     projected = _project(source, lowered, host, relation)
     refuse_stream(projected, host.source, relation.span, "a table of a subquery")
@@ -97,7 +97,7 @@ def relation_source(relation: Relation, host: SparkHost) -> DataFrame:
     return host.analyzed(host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}"), relation.span)
 
 
-def _wanted(query: ParsedQuery, relation: Relation) -> frozenset[str] | None:
+def _wanted_names(query: ParsedQuery, relation: Relation) -> frozenset[str] | None:
     """Names that the rest of the statement holds, None if it asks for all columns by a star.
 
     Spark cannot look through `mapInArrow`: a column that nobody reads must not be sent in the first place.
@@ -130,10 +130,10 @@ def _scope(
 def _project(source: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> DataFrame:
     """The columns that the workers need, computed by Spark, of the rows that they need."""
     name = f"{relation.placeholder}_in"
-    return _selected(source, name, lowered.projections, lowered, host, relation, lowered.where)
+    return _select_as(source, name, lowered.projections, lowered, host, relation, lowered.where)
 
 
-def _selected(
+def _select_as(
     frame: DataFrame, name: str, columns: dict[str, str], lowered: Lowered, host: SparkHost, relation: Relation,
     where: str | None = None,
 ) -> DataFrame:
@@ -157,7 +157,7 @@ def _select(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relat
     """The relation's own columns, measures computed by Spark over what the workers read."""
     if not lowered.outputs:
         return frame
-    return _selected(frame, f"{relation.placeholder}_out", lowered.outputs, lowered, host, relation)
+    return _select_as(frame, f"{relation.placeholder}_out", lowered.outputs, lowered, host, relation)
 
 
 def arrow_schema(schema: StructType, host: SparkHost) -> pa.Schema:

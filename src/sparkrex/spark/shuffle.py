@@ -81,7 +81,7 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
         frame = frame.withColumn(_RANK, F.expr(f"rank() {_window(lowered, apart)}"))
         types[_RANK] = IntegerType()
         lowered.worker = lowered.worker.ranked(_RANK)
-    needed = _carried(lowered, keys, types, is_ordered=is_ordered)
+    needed = _carried_columns(lowered, keys, types, is_ordered=is_ordered)
     if cut is not None:
         needed.append(cut)
     frame = frame.select(*map(quoted, needed))
@@ -117,7 +117,7 @@ def _is_ordered_by_spark(kind: DataType) -> bool:
     return any(word in kind.simpleString() for word in _ORDERED_BY_SPARK)
 
 
-def _carried(lowered: Lowered, keys: list[str], types: dict[str, DataType], *, is_ordered: bool) -> list[str]:
+def _carried_columns(lowered: Lowered, keys: list[str], types: dict[str, DataType], *, is_ordered: bool) -> list[str]:
     """Columns that travel to the workers: once Spark has ordered the rows, order columns only if read otherwise."""
     columns = list(types)
     if not is_ordered:

@@ -51,18 +51,19 @@ def zoned_arrow_schema(schema: StructType, time_zone: str) -> pa.Schema:
     if "timezone" in inspect.signature(convert).parameters:
         return convert(schema, timezone=time_zone)
     found: pa.Schema = convert(schema)
-    return pa.schema([field.with_type(_zoned(field.type, time_zone)) for field in found])
+    return pa.schema([field.with_type(_with_zone(field.type, time_zone)) for field in found])
 
 
-def _zoned(kind: pa.DataType, time_zone: str) -> pa.DataType:
+def _with_zone(kind: pa.DataType, time_zone: str) -> pa.DataType:
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         return pa.timestamp(kind.unit, time_zone)
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_zoned(field.type, time_zone)) for field in kind])
+        return pa.struct([field.with_type(_with_zone(field.type, time_zone)) for field in kind])
     if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_zoned(kind.value_type, time_zone)))
+        return pa.list_(kind.value_field.with_type(_with_zone(kind.value_type, time_zone)))
     if pa.types.is_map(kind):
-        return pa.map_(_zoned(kind.key_type, time_zone), kind.item_field.with_type(_zoned(kind.item_type, time_zone)))
+        values = kind.item_field.with_type(_with_zone(kind.item_type, time_zone))
+        return pa.map_(_with_zone(kind.key_type, time_zone), values)
     return kind
 
 

@@ -111,7 +111,7 @@ class WorkerTask:
 
     def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         if self.carried.is_ordered:
-            yield from self._streamed(batches, evaluator)
+            yield from self._stream_rows(batches, evaluator)
             return
         from sparkrex.columns.external_sort import Sizes, gather
 
@@ -125,14 +125,14 @@ class WorkerTask:
             # To order rows in memory takes as much again.
             if n_bytes > self.settings.sort_memory // 2:
                 del table  # from here on every table goes when its run is written
-                yield from self._streamed(self._spilled(kept, tables, sizes), evaluator)
+                yield from self._stream_rows(self._spill(kept, tables, sizes), evaluator)
                 return
         if kept:
             table = pa.concat_tables(kept)
             kept.clear()
             yield from self.mode.results(self.plan, table, evaluator, self.settings, Stopwatch())
 
-    def _spilled(self, kept: list[pa.Table], rest: Iterator[pa.Table], sizes: Sizes) -> Iterator[pa.RecordBatch]:
+    def _spill(self, kept: list[pa.Table], rest: Iterator[pa.Table], sizes: Sizes) -> Iterator[pa.RecordBatch]:
         """All rows in order, by way of the disk."""
         from sparkrex.columns.external_sort import SortColumn, sorted_batches
         from sparkrex.scalar.expression import ColumnAt
@@ -150,31 +150,31 @@ class WorkerTask:
                 by.setdefault(column, SortColumn(column, key.is_descending, key.nulls_first))
         return sorted_batches(everything(), list(by.values()), sizes, _spill_folder())
 
-    def _streamed(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
+    def _stream_rows(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         """Match ordered rows chunk by chunk, or some whole partitions at a time if the runner needs that."""
         from sparkrex.matching.feeding import ChunkFed
 
         first = next(batches, None)
         if first is None:
             return
-        sample = self._numbered(pa.Table.from_batches([first]).slice(0, 0), np.zeros(1, np.int64))
+        sample = self._number_series(pa.Table.from_batches([first]).slice(0, 0), np.zeros(1, np.int64))
         keys = tuple(key.name for key in self.plan.partition_by)
         runner = self.mode.runner(self.plan, sample, keys, evaluator, self.settings)
         fed = ChunkFed(runner, [column for column, _ in self.key_names if column in sample.column_names])
         rows = chain((first,), batches)
         if runner.refusal is not None:
             for table, offsets in self._whole_partitions(rows):
-                yield fed.feed(self._numbered(table, offsets), offsets, opens=True, closes=True)
+                yield fed.feed(self._number_series(table, offsets), offsets, opens=True, closes=True)
             return
         opens = True
         for chunk, following in _with_next(_chunks(rows, self.settings)):
             offsets = self._offsets(chunk)
             closes = following is None or self._is_cut(chunk, following)
-            yield fed.feed(self._numbered(chunk, offsets), offsets, opens=opens, closes=closes)
+            yield fed.feed(self._number_series(chunk, offsets), offsets, opens=opens, closes=closes)
             opens = closes
             pa.default_memory_pool().release_unused()
 
-    def _numbered(self, rows: pa.Table, offsets: NDArray[np.int64]) -> pa.Table:
+    def _number_series(self, rows: pa.Table, offsets: NDArray[np.int64]) -> pa.Table:
         """The rows, with whatever the plan knows their partitions by."""
         return rows
 

@@ -129,29 +129,29 @@ def _input_ending_at(
     alias: str | None = None
     is_parenthesis = tokens[last].token_type is TokenType.R_PAREN
     # `(subquery) AS alias (columns)` or `item AS alias`
-    named = _opening(tokens, last, source) - 1 if is_parenthesis else last
+    named = _find_opening(tokens, last, source) - 1 if is_parenthesis else last
     if named >= 0 and _is_name(tokens[named], source) and _is_alias(tokens, named, source):
         alias = tokens[named].text
         index = named - 2 if word(tokens[named - 1]) == "AS" else named - 1
     if index in starts:
         return Input(starts[index], last, None, alias)
     if tokens[index].token_type is TokenType.R_PAREN:
-        opening = _opening(tokens, index, source)
+        opening = _find_opening(tokens, index, source)
         called = opening - 1
         is_call = (
             called >= 0 and _is_name(tokens[called], source) and word(tokens[called]) not in _BEFORE_A_RELATION
         )
         if is_call and alias is None:
-            return _named(tokens, called, last)
+            return _named_input(tokens, called, last)
         return Input(_dotted_first(tokens, called) if is_call else opening, last, None, alias)
     if not _is_name(tokens[index], source) and tokens[index].token_type is not TokenType.STRING:
         return None
-    named_input = _named(tokens, index, last)
+    named_input = _named_input(tokens, index, last)
     table = tokens[index].text if named_input.first == index else None
     return replace(named_input, table=table) if alias is None else Input(named_input.first, last, table, alias)
 
 
-def _named(tokens: Sequence[Token], index: int, last: int) -> Input:
+def _named_input(tokens: Sequence[Token], index: int, last: int) -> Input:
     """The input whose dotted name ends at `index`."""
     first = _dotted_first(tokens, index)
     return Input(first, last, None, tokens[index].text, tuple(token.text for token in tokens[first:index:2]))
@@ -189,7 +189,7 @@ def _dotted_first(tokens: Sequence[Token], index: int) -> int:
     return index
 
 
-def _opening(tokens: Sequence[Token], index: int, source: Source) -> int:
+def _find_opening(tokens: Sequence[Token], index: int, source: Source) -> int:
     """Index of the token that opens the parenthesis closed at `index`."""
     depth = 0
     for position in range(index, -1, -1):

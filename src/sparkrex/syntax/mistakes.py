@@ -53,18 +53,18 @@ def missing_comma(head: str, tokens: Sequence[Token], source: Source) -> ParseEr
             continue
         if head == "DEFINE" and _is_name(token, source) and word(following) == "AS":
             segment = place > 1 and word(outer[place - 1][1]) in ("SEGMENT", "SEG")
-            return _lacking(outer[place - 1][1] if segment else token, source)
+            return _lacking_error(outer[place - 1][1] if segment else token, source)
         if head in ("MEASURES", "RETURN") and word(token) == "AS" and _is_name(following, source):
             if place + 2 < len(outer):
-                return _lacking(outer[place + 2][1], source)
+                return _lacking_error(outer[place + 2][1], source)
             continue
         is_key = head in ("PARTITION BY", "ORDER BY") and _is_name(outer[place - 1][1], source)
         if is_key and _is_name(token, source) and word(token) not in ("ASC", "DESC", "NULLS"):
-            return _lacking(token, source)
+            return _lacking_error(token, source)
     if head in ("PARTITION BY", "ORDER BY") and len(outer) > 1:
         before, last = outer[-2][1], outer[-1][1]
         if _is_name(last, source) and (_is_name(before, source) or before.token_type is TokenType.R_PAREN):
-            return _lacking(last, source)
+            return _lacking_error(last, source)
     return None
 
 
@@ -75,7 +75,7 @@ def missing_comma_in_subset(tokens: Sequence[Token], source: Source) -> ParseErr
             continue
         begins = following is not None and following.token_type is TokenType.EQ
         if _is_name(before, source) or (before.token_type is TokenType.R_PAREN and begins):
-            return _lacking(token, source)
+            return _lacking_error(token, source)
     return None
 
 
@@ -111,7 +111,7 @@ def empty_item(head: str, tokens: Sequence[Token], source: Source) -> ParseError
     return ParseError("REX102", f"{head} has an empty item", source, span_of(tokens[0]))
 
 
-def _lacking(token: Token, source: Source) -> ParseError:
+def _lacking_error(token: Token, source: Source) -> ParseError:
     return ParseError("REX102", f"a comma is missing before {token.text}", source, span_of(token))
 
 

@@ -54,7 +54,7 @@ def parse_expression(
     try:
         statements = dialect.parser().parse(prepared, source.text)
     except SqlglotParseError as error:
-        raise _converted(error, source, span) from error
+        raise _convert_error(error, source, span) from error
     except SqlglotError as error:
         raise ParseError("REX104", "this expression cannot be read", source, span, notes=(str(error),)) from error
     select = statements[0] if len(statements) == 1 else None
@@ -98,11 +98,11 @@ def _prepare(tokens: list[Token], source: Source, in_segments: bool, *, keeps_ca
         follows_dot = index > 0 and tokens[index - 1].token_type is TokenType.DOT
         text = word(token)
         if text in functions and not follows_dot and _opens(tokens, index + 1):
-            result.append(_renamed(token, PREFIX + text))
+            result.append(_rename_token(token, PREFIX + text))
         elif text in _SPELLINGS and not follows_dot and _is_plain_call(tokens, index, source):
-            result.append(_renamed(token, PREFIX + _SPELLINGS[text]))
+            result.append(_rename_token(token, PREFIX + _SPELLINGS[text]))
         elif text in ("RUNNING", "FINAL") and not follows_dot and _is_call(tokens, index + 1):
-            result.append(_renamed(token, PREFIX + text))
+            result.append(_rename_token(token, PREFIX + text))
             result.append(Token(TokenType.L_PAREN, "(", token.line, token.col, token.end, token.end))
             end = _call_end(tokens, index + 1, source)
             closers[end] = closers.get(end, 0) + 1
@@ -116,7 +116,7 @@ def _prepare(tokens: list[Token], source: Source, in_segments: bool, *, keeps_ca
     return result
 
 
-def _renamed(token: Token, text: str) -> Token:
+def _rename_token(token: Token, text: str) -> Token:
     return Token(TokenType.VAR, text, token.line, token.col, token.start, token.end)
 
 
@@ -166,7 +166,7 @@ def _call_end(tokens: list[Token], index: int, source: Source) -> int:
     return end
 
 
-def _converted(error: SqlglotParseError, source: Source, span: Span) -> ParseError:
+def _convert_error(error: SqlglotParseError, source: Source, span: Span) -> ParseError:
     """sqlglot's position is the line and the column of the token's last character."""
     details = error.errors[0] if error.errors else {}
     line, column = details.get("line"), details.get("col")

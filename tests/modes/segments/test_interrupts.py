@@ -92,7 +92,7 @@ QUICK = ("conditions on both ends", "every mapping")
 )
 def test_ctrl_c(search: str, rows: int, planner: str) -> None:
     # Conditions of one row are evaluated for all rows before the search.
-    inside = "_planned" if "zscore_outlier" in search else "find_results"
+    inside = "_plan_search" if "zscore_outlier" in search else "find_results"
     inside = "run_mapped" if "ALL MATCHES" in search else inside
     answer = interrupted(PROGRAM.format(search=search, rows=rows, planner=planner, inside=inside))
     assert answer == "interrupted\nended\n"

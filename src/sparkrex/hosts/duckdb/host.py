@@ -175,7 +175,7 @@ class DuckDbHost:
             # DuckDB looks for Ctrl-C itself, but not in every operator.
             return run() if is_short else run_aside(run, connection.interrupt)
         except duckdb.Error as error:
-            raise self._converted(error, span) from error
+            raise self._convert_error(error, span) from error
 
     def _run(self, sql: str, span: Span | None) -> Any:
         import duckdb
@@ -183,12 +183,12 @@ class DuckDbHost:
         try:
             return self.connection.sql(sql)
         except duckdb.Error as error:
-            raise self._converted(error, span) from error
+            raise self._convert_error(error, span) from error
 
     def _whole(self) -> Span:
         return Span(0, min(1, len(self.source.text)))
 
-    def _converted(self, error: duckdb.Error, span: Span | None) -> RexError:
+    def _convert_error(self, error: duckdb.Error, span: Span | None) -> RexError:
         """DuckDB's error as ours, at the place in the query that caused it."""
         import duckdb
 

@@ -121,9 +121,9 @@ class _Reader(PatternReader):
         if self.kind == "name" and self.text.upper() == "PERMUTE" and self.is_before("("):
             self.advance()
             self.advance()
-            items = [self._permuted(depth)]
+            items = [self._read_permute(depth)]
             while self.accept(","):
-                items.append(self._permuted(depth))
+                items.append(self._read_permute(depth))
             self._expect(")", "PERMUTE (")
             return Permutation(tuple(items), span=self.since(start))
         if self.kind == "name" and self.text.upper() in _OPERATORS:
@@ -155,7 +155,7 @@ class _Reader(PatternReader):
             f"unexpected {self.text!r}", hint="a pattern is made of variables, ( ), |, &, ~, quantifiers, ^ and $"
         )
 
-    def _permuted(self, depth: int) -> RowPattern:
+    def _read_permute(self, depth: int) -> RowPattern:
         if self.text in (",", ")"):
             raise self.error("PERMUTE needs a pattern here")
         return self.alternation(depth + 1)

@@ -69,7 +69,7 @@ def event_results(
     table = taking_part(query, table, evaluator, settings)
     watch.lap("drop", f"{table.num_rows:,} rows can take part")
     runner = EventRunner(query, NfabMatcher(query, evaluator, settings), settings.thread_count())
-    table, arrangement, ranking = _arranged(query, runner.matcher, table, evaluator, settings)
+    table, arrangement, ranking = _arrange_for_search(query, runner.matcher, table, evaluator, settings)
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
     state = runner.open()
     parts = []
@@ -104,7 +104,7 @@ def buffer_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, sett
     _refuse_buffer(query, is_ambiguous=not matcher.automaton.is_unambiguous)
     warn_of_unknown_types(query, table)
     table = taking_part(query, table, evaluator, settings)
-    table, arrangement, ranking = _arranged(query, matcher, table, evaluator, settings)
+    table, arrangement, ranking = _arrange_for_search(query, matcher, table, evaluator, settings)
     feed = Feed.whole(table, arrangement)
     frame = Frame(table, arrangement, np.zeros(len(feed.slots), np.int64))
     with _partition_named(query, feed), placed(query, frame, feed.slots):
@@ -260,7 +260,7 @@ def equality_keys(query: EventQuery, table: pa.Table, evaluator: Evaluator) -> E
     return EqualityKeys(EqualityPartition(tuple(kept), used, tuple(refusals)), tuple(kept.values()))
 
 
-def _arranged(
+def _arrange_for_search(
     query: EventQuery, matcher: NfabMatcher, table: pa.Table, evaluator: Evaluator, settings: Settings
 ) -> tuple[pa.Table, Arrangement, Ranking | None]:
     """The rows to feed and their arrangement: partitions by equivalence tests and by equalities.

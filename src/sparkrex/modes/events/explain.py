@@ -60,7 +60,7 @@ class EventsExplained:
             for measure in query.measures or ()
         ]
         found.append(Branch(runs_text(query)))
-        found.append(Branch(f"matcher {self.algorithm}", _nested(self.matcher)))
+        found.append(Branch(f"matcher {self.algorithm}", _nest_lines(self.matcher)))
         if self.laps:
             counted = ", ".join(f"{number:,} {what}" for what, number in self.counted.items())
             found += [Branch(f"counted {counted}"), stages(self.laps)]
@@ -68,7 +68,7 @@ class EventsExplained:
         return Branch(f"MatchEvents {query.strategy.value}, {mode}", tuple(found)).lines()
 
 
-def _nested(lines: Sequence[str]) -> tuple[Branch, ...]:
+def _nest_lines(lines: Sequence[str]) -> tuple[Branch, ...]:
     """Lines, of which indented ones belong to the one above."""
     found: list[Branch] = []
     for line in lines:

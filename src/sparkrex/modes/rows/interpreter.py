@@ -116,7 +116,7 @@ class _Search:
             if labels is not None:
                 self.matches.append((start, number, labels))
                 number += 1
-                following = self._following(start, labels)
+                following = self._rows_after(start, labels)
             start = following
         partitions.start[place], partitions.number[place] = start, number
 
@@ -200,7 +200,7 @@ class _Search:
         _require_boolean(result, condition, context.span, problem.plan.source)
         return result[0].as_py() is True
 
-    def _following(self, start: int, labels: list[int]) -> int:
+    def _rows_after(self, start: int, labels: list[int]) -> int:
         skip = self.problem.plan.skip
         if not labels or skip.to is SkipTo.NEXT_ROW:
             return start + 1

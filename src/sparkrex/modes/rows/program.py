@@ -168,7 +168,7 @@ class _Compiler:
             case Permutation():
                 return self._permutation(node, if_empty, if_some, excluded)
             case Quantified():
-                return self._quantified(node, if_empty, if_some, excluded)
+                return self._compile_quantified(node, if_empty, if_some, excluded)
             case Conjunction() | Negation():
                 raise ValueError("segment patterns have no program of rows")
             case _:
@@ -239,7 +239,7 @@ class _Compiler:
         # Equal parts have one number, so that equal orders are tried once.
         return in_any_order(tuple(items.index(item) for item in items), False)
 
-    def _quantified(self, node: Quantified, if_empty: int, if_some: int, excluded: bool) -> int:
+    def _compile_quantified(self, node: Quantified, if_empty: int, if_some: int, excluded: bool) -> int:
         """Stages from the last iteration backwards: an endless loop or the optional iterations, then the required ones.
 
         Every stage has two entries: one when something was matched since the enclosing repetition began, one when

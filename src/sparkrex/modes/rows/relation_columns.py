@@ -26,11 +26,11 @@ def add_relation_columns(
     """The plan with such expressions replaced by columns, and the input with these columns added."""
     found: dict[Call, str] = {}
     definitions = tuple(
-        replace(definition, condition=_replaced(definition.condition, found, windows_only=False))
+        replace(definition, condition=_replace_calls(definition.condition, found, windows_only=False))
         for definition in plan.definitions
     )
     measures = tuple(
-        replace(measure, expression=_replaced(measure.expression, found, windows_only=True))
+        replace(measure, expression=_replace_calls(measure.expression, found, windows_only=True))
         for measure in plan.measures
     )
     if not found:
@@ -47,7 +47,7 @@ def add_relation_columns(
     return replace(plan, definitions=definitions, measures=measures), table
 
 
-def _replaced(expression: Expression, found: dict[Call, str], *, windows_only: bool) -> Expression:
+def _replace_calls(expression: Expression, found: dict[Call, str], *, windows_only: bool) -> Expression:
     match expression:
         case Call() if expression.reads_relation and (not windows_only or expression.function == "window"):
             plain = at_current_row(expression)
@@ -57,15 +57,17 @@ def _replaced(expression: Expression, found: dict[Call, str], *, windows_only: b
             return ColumnAt(targets[0] if targets else Target(), name, span=expression.span)
         case Call(operands=operands):
             return replace(
-                expression, operands=tuple(_replaced(part, found, windows_only=windows_only) for part in operands)
+                expression, operands=tuple(_replace_calls(part, found, windows_only=windows_only) for part in operands)
             )
         case Aggregate():
             return replace(
                 expression,
-                arguments=tuple(_replaced(part, found, windows_only=windows_only) for part in expression.arguments),
+                arguments=tuple(
+                    _replace_calls(part, found, windows_only=windows_only) for part in expression.arguments
+                ),
                 filter=None
                 if expression.filter is None
-                else _replaced(expression.filter, found, windows_only=windows_only),
+                else _replace_calls(expression.filter, found, windows_only=windows_only),
             )
         case _:
             return expression

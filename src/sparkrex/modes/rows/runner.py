@@ -96,7 +96,7 @@ class RowRunner:
         after["start"], after["number"] = partitions.start - keep, partitions.number
         after["covered"], after["dropped"] = np.maximum(covered - keep, 0), numbers["dropped"] + keep - begin
         state.numbers[feed.slots] = after
-        with self._placed():
+        with self._place_errors():
             state.close(feed, frame, keep, self.settings)
         return result
 
@@ -109,7 +109,7 @@ class RowRunner:
         arrangement = frame.arrangement
         columns = Columns(table, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
         choice = self.choice
-        with self._placed():
+        with self._place_errors():
             while True:
                 try:
                     matches = choice.matcher.find(columns, partitions)
@@ -136,7 +136,7 @@ class RowRunner:
         return result
 
     @contextmanager
-    def _placed(self) -> Iterator[None]:
+    def _place_errors(self) -> Iterator[None]:
         """Inside, an error says where in the query it is."""
         try:
             yield

@@ -61,7 +61,7 @@ class SearchExplained:
         if self.logical is None:
             found.append(Branch("every mapping of rows to variables is tried: no segments stand for its references"))
         else:
-            found += [_rewriting(self.steps), Branch("logical plan", (_logical(self.logical),)), self._plan(host)]
+            found += [_show_rewriting(self.steps), Branch("logical plan", (_logical(self.logical),)), self._plan(host)]
         if self.laps:
             found.append(stages(self.laps))
         mode = "ALL MATCHES" if search.skip is None else str(search.skip)
@@ -88,7 +88,7 @@ class SearchExplained:
         return Branch(text, tuple(self._physical(child, below) for child, below in children))
 
 
-def _rewriting(steps: Sequence[Step]) -> Branch:
+def _show_rewriting(steps: Sequence[Step]) -> Branch:
     """Every step by the name of its rule, with what came out of it."""
     if not steps:
         return Branch("rewritten by no rule")

@@ -26,10 +26,10 @@ def find_results(
     planned: Planned, settings: Settings, builder: Callable[..., Builder], starts: tuple[Rows, Rows]
 ) -> tuple[Segments, Segments]:
     """The segments from these starts that count, and the same as MEASURES reads them (see `choose_results`)."""
-    return choose_results(planned.search, _found(planned, settings, builder, starts))
+    return choose_results(planned.search, _find_in_blocks(planned, settings, builder, starts))
 
 
-def _found(
+def _find_in_blocks(
     planned: Planned, settings: Settings, builder: Callable[..., Builder], starts: tuple[Rows, Rows]
 ) -> Segments:
     search = planned.search

@@ -31,7 +31,7 @@ def lower_search(search: SegmentSearch, input_name: str) -> Lowered:
     order, order_by = lower_order(search.order_by, lowering)
     definitions = tuple(_definition(definition, lowering) for definition in search.definitions)
     lowering.own = Target()
-    measures, rendered = lower_measures(_indexed(search), lowering)
+    measures, rendered = lower_measures(_index_measures(search), lowering)
     worker = replace(
         search,
         input_columns=(),
@@ -63,7 +63,7 @@ def cut_by_spark(search: SegmentSearch, number: str, *, keeps_order: bool) -> Se
     return replace(search, partition_by=by_number, order_by=order_by, measures=(*keys, *search.measures))
 
 
-def _indexed(search: SegmentSearch) -> list[Measure]:
+def _index_measures(search: SegmentSearch) -> list[Measure]:
     return [replace(measure, expression=with_indexes(measure.expression)) for measure in search.measures]
 
 

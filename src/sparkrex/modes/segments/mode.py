@@ -74,7 +74,7 @@ class SegmentsMode:
         plan_search(search, Columns(sample, np.zeros(1, np.int64)), evaluator, settings)
         return SegmentTask(
             mode=self, plan=search, carried=carried, settings=settings, key_names=lowered.key_names(),
-            aggregates=_shipped(search, pickled),
+            aggregates=_ship_aggregates(search, pickled),
         )
 
     def explain_for_workers(
@@ -86,7 +86,7 @@ class SegmentsMode:
         return SearchExplained(written, found.steps, found.logical)
 
 
-def _shipped(search: SegmentSearch, pickled: Callable[[object], object]) -> tuple[Shipped, ...]:
+def _ship_aggregates(search: SegmentSearch, pickled: Callable[[object], object]) -> tuple[Shipped, ...]:
     """The aggregates of the user's own that a search calls; workers learn them from the task."""
     from sparkrex.modes.segments.aggregates.registry import shipped
 

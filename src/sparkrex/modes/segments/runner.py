@@ -174,7 +174,8 @@ class SegmentRunner:
         high = np.maximum(low, high)
         result: pa.Table | None = None
         if (low < high).any() or feed.is_whole:
-            planned = self._planned(state, frame, ordered, numbers["position"].copy(), n_starts=int((high - low).sum()))
+            n_starts = int((high - low).sum())
+            planned = self._plan_search(state, frame, ordered, numbers["position"].copy(), n_starts)
             on_stop(planned.series.give_up)
             counting, found = find_results(planned, self.settings, self.builder, (low, high))
             self.watch.lap("find", f"{len(found):,} segments")
@@ -205,7 +206,7 @@ class SegmentRunner:
             search, no_segments(search.measured), table, nothing, Counted.whole(nothing), keys, self.evaluator
         )
 
-    def _planned(self, state: State, frame: Frame, ordered: pa.Table, first: Rows, n_starts: int) -> Planned:
+    def _plan_search(self, state: State, frame: Frame, ordered: pa.Table, first: Rows, n_starts: int) -> Planned:
         """The search over the frame, by the state's plan, or by a new one that the state then has."""
         made: dict[bool, _Made] = state.plan or {}  # by whether the first column of ORDER BY has NULLs
         rewritten = self.rewritten

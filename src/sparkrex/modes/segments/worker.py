@@ -37,7 +37,7 @@ class SegmentTask(WorkerTask):
         install(self.aggregates)
         yield from WorkerTask._results(self, batches, evaluator)
 
-    def _numbered(self, rows: pa.Table, offsets: NDArray[np.int64]) -> pa.Table:
+    def _number_series(self, rows: pa.Table, offsets: NDArray[np.int64]) -> pa.Table:
         """Rows that Spark has ordered with the number of their series; others as they are."""
         if self.carried.cut is None:
             return rows

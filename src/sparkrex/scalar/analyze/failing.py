@@ -38,11 +38,11 @@ def can_fail(node: exp.Expr, types: NodeTypes) -> bool | None:
     operands = [part.unnest() for part in _operands(node)]
     if isinstance(node, _COMPARISONS) or (isinstance(node, exp.Between | exp.In) and not node.args.get("query")):
         # A literal is cast once, whatever the rows hold.
-        compared = _known([part for part in operands if not isinstance(part, exp.Literal)], types)
+        compared = _known_types([part for part in operands if not isinstance(part, exp.Literal)], types)
         is_text = [kind in _TEXTS for kind in compared]
         has_number = any(isinstance(part, exp.Literal) and not part.is_string for part in operands)
         return any(is_text) and (has_number or not all(is_text))
-    known = _known(operands, types)
+    known = _known_types(operands, types)
     if isinstance(node, _ARITHMETIC):
         return not (_are_numbers(known) and len(known) == len(operands) and any(map(_is_floating, known)))
     if isinstance(node, exp.Cast):
@@ -81,7 +81,7 @@ def _operands(node: exp.Expr) -> Iterable[exp.Expr]:
     ]
 
 
-def _known(nodes: list[exp.Expr], types: NodeTypes) -> list[exp.DType]:
+def _known_types(nodes: list[exp.Expr], types: NodeTypes) -> list[exp.DType]:
     """The types of those nodes that have one."""
     kinds = [types.get(id(node)) for node in nodes]
     return [kind.this for kind in kinds if kind is not None and kind.this not in (_Type.UNKNOWN, _Type.NULL)]

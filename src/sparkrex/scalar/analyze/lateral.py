@@ -34,14 +34,14 @@ def written_out(clause: Clause, scope: Scope) -> tuple[MeasureItem, ...]:
     earlier: dict[str, exp.Expression] = {}
     measures = []
     for item in clause.measures:
-        tree = _replaced(item, earlier, scope)
+        tree = _replace_aliases(item, earlier, scope)
         measures.append(replace(item, expression=replace(item.expression, tree=tree)))
         if item.name.lower() not in columns:
             earlier[item.name.lower()] = tree
     return tuple(measures)
 
 
-def _replaced(item: MeasureItem, earlier: dict[str, exp.Expression], scope: Scope) -> exp.Expression:
+def _replace_aliases(item: MeasureItem, earlier: dict[str, exp.Expression], scope: Scope) -> exp.Expression:
     tree = item.expression.tree
     references = [
         node for node in tree.find_all(exp.Column)

@@ -112,7 +112,7 @@ def _navigation(converter: Converter, node: exp.Expr, name: str, place: Place, s
         return converter.convert_node(argument, replace(place, navigation=target, semantics=None))
     shift = -offset if name == "PREV" else offset
     if _is_first_or_last(argument):
-        return _shifted(_inner_navigation(converter, argument, place), shift)
+        return _shift_reads(_inner_navigation(converter, argument, place), shift)
     _refuse_nested(converter, argument, name)
     return converter.convert_node(argument, replace(place, navigation=Target(shift=shift), semantics=None))
 
@@ -167,11 +167,11 @@ def _check_one_variable(converter: Converter, expression: Expression, name: str,
         )
 
 
-def _shifted(expression: Expression, shift: int) -> Expression:
+def _shift_reads(expression: Expression, shift: int) -> Expression:
     match expression:
         case ColumnAt() | ClassifierAt():
             return replace(expression, target=replace(expression.target, shift=shift))
         case Call():
-            return replace(expression, operands=tuple(_shifted(part, shift) for part in expression.operands))
+            return replace(expression, operands=tuple(_shift_reads(part, shift) for part in expression.operands))
         case _:
             return expression

@@ -35,7 +35,7 @@ def convert_column(converter: Converter, node: exp.Expr, place: Place) -> Expres
     if (session := _session_variable(converter, names, span)) is not None:
         result, fields = session
     else:
-        named, column, fields = _resolved(converter, names, span)
+        named, column, fields = _resolve_chain(converter, names, span)
         variables = converter.unqualified if named is None else named
         result = ColumnAt(target_row(converter, variables, place), column.name, span=span)
     for field in fields:
@@ -55,7 +55,7 @@ def target_row(converter: Converter, variables: frozenset[str] | None, place: Pl
 def named_variables(converter: Converter, name: exp.Expr) -> frozenset[str] | None:
     """The primary variables that a name stands for, None if it is not a pattern variable."""
     scope = converter.scope
-    return scope.variable_set(_folded(name, scope))
+    return scope.variable_set(_fold_name(name, scope))
 
 
 def required_variables(converter: Converter, name: exp.Expr, span: Span) -> frozenset[str]:
@@ -63,7 +63,7 @@ def required_variables(converter: Converter, name: exp.Expr, span: Span) -> froz
     scope = converter.scope
     variables = named_variables(converter, name)
     if variables is None:
-        folded = _folded(name, scope)
+        folded = _fold_name(name, scope)
         known = [*scope.variables, *scope.unions]
         raise AnalysisError(
             "REX206", f"{folded} is not a pattern variable", scope.source, span,
@@ -72,7 +72,7 @@ def required_variables(converter: Converter, name: exp.Expr, span: Span) -> froz
     return variables
 
 
-def _resolved(
+def _resolve_chain(
     converter: Converter, names: list[exp.Expr], span: Span
 ) -> tuple[frozenset[str] | None, InputColumn, list[str]]:
     """Variables, column and fields that a chain of names means.
@@ -87,7 +87,7 @@ def _resolved(
     is_alias = bool(converter.row_only) and scope.is_alias(texts[0])
     variables = None if is_alias else named_variables(converter, names[0])
     if variables is not None and converter.row_only:
-        variable = _folded(names[0], scope)
+        variable = _fold_name(names[0], scope)
         raise converter.error("REX207", f"{converter.row_only} cannot refer to pattern variable {variable}", span)
     n_qualifiers = 1 if variables is not None else scope.count_qualifiers(texts)
     if n_qualifiers:
@@ -120,7 +120,7 @@ def _fail_unknown_qualifier(name: str, scope: Scope, span: Span) -> NoReturn:
     )
 
 
-def _folded(name: exp.Expr, scope: Scope) -> str:
+def _fold_name(name: exp.Expr, scope: Scope) -> str:
     return scope.rules.fold(name.name, is_quoted=bool(name.args.get("quoted")))
 
 

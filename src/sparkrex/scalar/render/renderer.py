@@ -41,7 +41,8 @@ class Renderer:
             case Literal(value):
                 return render_literal(value)
             case Call("and" | "or") if any(can_fail(operand) for operand in expression.operands[1:]):
-                return _guarded(expression.function, [self.render(operand, leaf) for operand in expression.operands])
+                operands = [self.render(operand, leaf) for operand in expression.operands]
+                return _render_guarded(expression.function, operands)
             case Call():
                 return self.call(expression, [self.render(operand, leaf) for operand in expression.operands])
             case _:
@@ -55,20 +56,20 @@ class Renderer:
     def aggregate(self, node: Aggregate, arguments: Sequence[str]) -> str:
         """SQL of an aggregate's call alone: its filter, order and DISTINCT are the caller's."""
         if node.syntax is not None:
-            return self._translated(node, node.syntax).format(*arguments)
+            return self._translate_syntax(node, node.syntax).format(*arguments)
         if node.function == "count" and not arguments:
             return "count(*)"
         return self.aggregates.get(node.function, call_form(node.function, len(arguments))).format(*arguments)
 
     def _template(self, call: Call) -> str:
         if call.syntax is not None:
-            return self._translated(call, call.syntax)
+            return self._translate_syntax(call, call.syntax)
         if call.to is not None:
-            self._translated(call, call.to)  # the form of a cast asks again, and what is known is kept
+            self._translate_syntax(call, call.to)  # the form of a cast asks again, and what is known is kept
         form = self.forms.get(call.function) or PLAIN[call.function]
         return form if isinstance(form, str) else form(call)
 
-    def _translated(self, node: Call | Aggregate, syntax: HostSyntax) -> str:
+    def _translate_syntax(self, node: Call | Aggregate, syntax: HostSyntax) -> str:
         try:
             return syntax.template(self.host)
         except SqlglotUnsupported as error:
@@ -91,7 +92,7 @@ def _is_closed(text: str) -> bool:
     return False
 
 
-def _guarded(function: str, operands: Sequence[str]) -> str:
+def _render_guarded(function: str, operands: Sequence[str]) -> str:
     """AND and OR whose later operands are evaluated only where the earlier ones leave it open.
 
     Hosts evaluate both sides of AND and OR for whole batches; of CASE they evaluate the branches taken.

@@ -57,7 +57,7 @@ class EventConverter(Converter):
         mentions = find_mentions(tree, self.span, self.shape, self.scope.source)
         if mentions:
             self.placement = place_conjunct(mentions, self.shape, self.scope.source)
-        return self.placement, self._converted(tree)
+        return self.placement, self._convert_tree(tree)
 
     def convert_returned(self, shared: frozenset[str]) -> Expression:
         """An expression of RETURN. `shared` are the columns in which all events of a match are equal."""
@@ -75,7 +75,7 @@ class EventConverter(Converter):
                     "REX224", f"{index.of(name)} is for the predicates of WHERE", mention.span,
                     hint=f"{name}[1], {name}[{name}.LEN], or an aggregate such as count({name}[])",
                 )
-        return with_targets(self._converted(tree), lambda target, _: _final(target))
+        return with_targets(self._convert_tree(tree), lambda target, _: _final(target))
 
     def convert_node(self, node: exp.Expr, place: Place) -> Expression:
         """One node of the expression and everything under it."""
@@ -98,7 +98,7 @@ class EventConverter(Converter):
         self._check_attribute(node)
         result = super().convert_node(node, place)
         if isinstance(node, exp.Column | exp.Dot) and (base := _base(result)) is not None:
-            return self._unqualified(result, base, place)
+            return self._resolve_unqualified(result, base, place)
         is_star = isinstance(node, exp.Count) and isinstance(node.this, exp.Star)
         if is_star and self.is_condition:
             raise self.error("REX210", "say which events are counted", self.span(node), hint="count(v[])")
@@ -114,7 +114,7 @@ class EventConverter(Converter):
             written = component.variable.text + ("[i]" if component.is_repeated else "")
             raise self.error("REX224", "an attribute of the event is missing", span, hint=f"{written}.attribute")
 
-    def _converted(self, tree: exp.Expr) -> Expression:
+    def _convert_tree(self, tree: exp.Expr) -> Expression:
         counts = [(count, count.this) for count in tree.find_all(exp.Count)]
         for count, _ in counts:
             _count_events(count)
@@ -164,7 +164,7 @@ class EventConverter(Converter):
         end = End.FIRST if index is Index.FIRST else End.LAST
         return Target(frozenset((variable,)), end=end)
 
-    def _unqualified(self, result: Expression, base: ColumnAt, place: Place) -> Expression:
+    def _resolve_unqualified(self, result: Expression, base: ColumnAt, place: Place) -> Expression:
         """A column without a variable: one of all events in an aggregate, or one that all of them share."""
         if not self.is_condition and place.each_row:
             return result

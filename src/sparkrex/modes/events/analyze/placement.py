@@ -72,11 +72,11 @@ def find_mentions(
                 argument = argument.this
             names = [argument.args.get(key) for key in ("catalog", "db", "table", "this")]
             variable = next(name.name for name in names if name is not None)
-            found.append(_checked(Mention(index, variable, span(node)), shape, source))
+            found.append(_check_mention(Mention(index, variable, span(node)), shape, source))
     return found
 
 
-def _checked(mention: Mention, shape: PatternShape, source: Source) -> Mention:
+def _check_mention(mention: Mention, shape: PatternShape, source: Source) -> Mention:
     component = shape.components[mention.variable]
     name, index = mention.variable, mention.index
     if index is Index.SINGLE:

@@ -39,7 +39,7 @@ class EventTypes:
 
     def condition(self, kind: Name, components: tuple[Component, ...], source: Source) -> Expression | None:
         """What an event of the type must fulfil, None if every event will do."""
-        found = self._named(kind.text)
+        found = self._find_type(kind.text)
         if found is not None:
             return found
         if self.column is not None:
@@ -62,9 +62,9 @@ class EventTypes:
         """The types of a pattern that are told by their name in the column, each once."""
         if self.column is None:
             return ()
-        return tuple(dict.fromkeys(part.type.text for part in components if self._named(part.type.text) is None))
+        return tuple(dict.fromkeys(part.type.text for part in components if self._find_type(part.type.text) is None))
 
-    def _named(self, name: str) -> Expression | None:
+    def _find_type(self, name: str) -> Expression | None:
         if name in self.named:
             return self.named[name]
         return next((found for known, found in self.named.items() if known.lower() == name.lower()), None)

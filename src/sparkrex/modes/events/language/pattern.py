@@ -141,7 +141,7 @@ class _Reader(PatternReader):
             body: EventPattern = AnyOf(tuple(items), span=span)
         else:
             body = Sequence(tuple(_spread(items)), span=span)
-        quantified = self._quantified(body, start)
+        quantified = self._read_quantifier(body, start)
         if isinstance(quantified, Kleene | AnyOf) or depth > 0:
             self._refuse_negation(items)
         return quantified
@@ -205,7 +205,7 @@ class _Reader(PatternReader):
         self.advance()
         return name
 
-    def _quantified(self, body: EventPattern, start: Span) -> EventPattern:
+    def _read_quantifier(self, body: EventPattern, start: Span) -> EventPattern:
         bounds = self._bounds()
         return body if bounds is None else Kleene(body, *bounds, span=self.since(start))
 

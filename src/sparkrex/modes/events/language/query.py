@@ -64,7 +64,7 @@ def parse_events(
         conjuncts=conjuncts,
         within=_within(parts.get("WITHIN"), source),
         is_non_overlapping=_is_non_overlapping(parts.get("OUTPUT"), source),
-        returned=_returned(parts.get("RETURN"), source, dialect, variables),
+        returned=_read_return(parts.get("RETURN"), source, dialect, variables),
         options=parse_options(parts, source, dialect),
         span=span,
     )
@@ -117,7 +117,7 @@ def _is_non_overlapping(part: Part | None, source: Source) -> bool:
     return words != ["ALL"]
 
 
-def _returned(
+def _read_return(
     part: Part | None, source: Source, dialect: Dialect, variables: Variables
 ) -> tuple[MeasureItem, ...] | None:
     if part is None or [word(token) for token in part.tokens] in ([], ["EVENTS"]):

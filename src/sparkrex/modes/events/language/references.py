@@ -109,7 +109,7 @@ class _Rewriter:
             return False
         self._call(EQUIVALENCE, self.tokens[at], self.tokens[end])
         self.result += [
-            _quoted(token) if token.token_type is not TokenType.COMMA else token for token in names
+            _quote_token(token) if token.token_type is not TokenType.COMMA else token for token in names
         ]
         self._close(self.tokens[end])
         self.position = end + 1
@@ -141,7 +141,7 @@ class _Rewriter:
             self._append(TokenType.VAR, "count", self.tokens[at], last)
             self._append(TokenType.L_PAREN, "(", last, last)
             self._call(REFERENCE + Index.ALL.name, self.tokens[at], last)
-            self.result.append(_quoted(self.tokens[at], component.variable.text))
+            self.result.append(_quote_token(self.tokens[at], component.variable.text))
             self._close(last)
             self._close(last)
             self.position = at + 3
@@ -151,10 +151,10 @@ class _Rewriter:
     def _write(self, component: Component, index: Index, at: int, end: int) -> bool:
         """The reference from token `at`, whose index ends at `end`, and the attribute after it."""
         self._call(REFERENCE + index.name, self.tokens[at], self.tokens[end])
-        self.result.append(_quoted(self.tokens[at], component.variable.text))
+        self.result.append(_quote_token(self.tokens[at], component.variable.text))
         position = end + 1
         while self._kind(position) is TokenType.DOT and self._is_name(position + 1):
-            self.result += [self.tokens[position], _quoted(self.tokens[position + 1])]
+            self.result += [self.tokens[position], _quote_token(self.tokens[position + 1])]
             position += 2
         if position == end + 1:
             self._check_counted(component, index, at, end)
@@ -232,6 +232,6 @@ class _Rewriter:
         self._append(TokenType.R_PAREN, ")", last, last)
 
 
-def _quoted(token: Token, text: str | None = None) -> Token:
+def _quote_token(token: Token, text: str | None = None) -> Token:
     written = token.text if text is None else text
     return Token(TokenType.IDENTIFIER, written, token.line, token.col, token.start, token.end)

@@ -47,14 +47,14 @@ _SPLIT, _FIRST, _ROW, _VERSION, _BOUND = range(5)
 
 
 @njit(cache=True, nogil=True)
-def _grown(array, length):
+def _grow(array, length):
     larger = np.empty(max(2 * array.shape[0], length), array.dtype)
     copy_values(array, 0, array.shape[0], larger, 0)
     return larger
 
 
 @njit(cache=True, nogil=True)
-def _deepened(stack):
+def _deepen(stack):
     larger = np.empty((2 * stack.shape[0], stack.shape[1]), stack.dtype)
     copy_table(stack, larger)
     return larger
@@ -438,7 +438,7 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
             mode, start_touched, outcome = _ELSEWHERE, start, _NEEDS_ROOM
             while outcome == _NEEDS_ROOM:
                 if depth >= stack.shape[0]:
-                    stack = _deepened(stack)
+                    stack = _deepen(stack)
                 outcome, at, row, version, depth, steps, mode, touched, start_touched = _search_at(
                     at, row, version, depth, steps, mode, touched, start_touched, start, low, high, number, is_open,
                     bounds.begins[p], reads_context, program, runs, memo, tests, deadlines, machine, columns, path,
@@ -451,11 +451,11 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
             following = start + 1
             if outcome == _FOUND:
                 if n_matches >= match_start.shape[0]:
-                    match_start = _grown(match_start, n_matches + 1)
-                    match_end = _grown(match_end, n_matches + 1)
-                    match_number = _grown(match_number, n_matches + 1)
+                    match_start = _grow(match_start, n_matches + 1)
+                    match_end = _grow(match_end, n_matches + 1)
+                    match_number = _grow(match_number, n_matches + 1)
                 if n_labels + row - start > labels.shape[0]:
-                    labels = _grown(labels, n_labels + row - start)
+                    labels = _grow(labels, n_labels + row - start)
                 match_start[n_matches] = start
                 match_end[n_matches] = row
                 match_number[n_matches] = number

@@ -79,7 +79,7 @@ class Range(Aggregate):
         (high, is_null), (low, _) = (
             extreme.scan_many(columns, nulls, partitions, start, end) for extreme in self._ends
         )
-        return self._between(high, low, is_null), is_null
+        return self._find_between(high, low, is_null), is_null
 
     def index(
         self, columns: Columns, nulls: Nulls, partitions: Partitions, longest: int | None
@@ -92,9 +92,9 @@ class Range(Aggregate):
         (high, is_null), (low, _) = (
             extreme.lookup(part, start, end) for extreme, part in zip(self._ends, index, strict=True)
         )
-        return self._between(high, low, is_null), is_null
+        return self._find_between(high, low, is_null), is_null
 
-    def _between(self, high: NDArray[Any], low: NDArray[Any], is_null: NDArray[np.bool_]) -> NDArray[Any]:
+    def _find_between(self, high: NDArray[Any], low: NDArray[Any], is_null: NDArray[np.bool_]) -> NDArray[Any]:
         with np.errstate(invalid="ignore"):  # infinity less infinity is NaN
             distance: NDArray[Any] = np.where(is_null, high.dtype.type(0), high - low)
         if high.dtype == np.int64 and (distance < 0).any():

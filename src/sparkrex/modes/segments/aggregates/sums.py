@@ -97,7 +97,7 @@ class Sum(Aggregate):
             return self._real(RealColumn(values, marks, partitions), NO_TABLE, start, end)
         counts, result = np.empty(len(start), np.int64), np.zeros(len(start), np.int64)
         if not int_sum_scan(values, marks, start, end, result, counts):
-            return self._beyond(columns, nulls, partitions, start, end)
+            return self._sum_beyond_64_bits(columns, nulls, partitions, start, end)
         return self.of(result, counts), counts == 0
 
     def index(
@@ -132,7 +132,7 @@ class Sum(Aggregate):
         real_sum(column, table, start, end, result, counts)
         return self.of(result, counts), counts == 0
 
-    def _beyond(
+    def _sum_beyond_64_bits(
         self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
     ) -> Values:
         """The values of segments, at least one of which has a sum beyond 64 bits."""
@@ -148,7 +148,7 @@ class Avg(Sum):
 
     name = "avg"
 
-    def _beyond(
+    def _sum_beyond_64_bits(
         self, columns: Columns, nulls: Nulls, partitions: Partitions, start: Rows, end: Rows
     ) -> Values:
         sums = []

@@ -64,7 +64,7 @@ class UserDefined(Aggregate):
                 value = self._value(given) if len(given[0]) else None
                 result[k] = 0.0 if value is None else value
             except Exception as error:
-                raise self._failed("scan", error, first) from error
+                raise self._failure_of("scan", error, first) from error
             is_null[k] = value is None
         return _without_oddities(result, is_null)
 
@@ -75,7 +75,7 @@ class UserDefined(Aggregate):
         try:
             return self.user.index(*columns)
         except Exception as error:
-            raise self._failed("index", error) from error
+            raise self._failure_of("index", error) from error
 
     def lookup(self, index: Any, start: Rows, end: Rows) -> Values:
         """See the protocol."""
@@ -85,10 +85,10 @@ class UserDefined(Aggregate):
             if result.shape != start.shape:
                 raise TypeError(f"{result.shape} values for {start.shape} segments")
         except Exception as error:
-            raise self._failed("lookup", error) from error
+            raise self._failure_of("lookup", error) from error
         return _without_oddities(result, np.zeros(len(start), np.bool_))
 
-    def _failed(self, method: str, error: Exception, row: int | None = None) -> ExecutionError:
+    def _failure_of(self, method: str, error: Exception, row: int | None = None) -> ExecutionError:
         failed = ExecutionError("REX411", f"{method} of {self.name}: {type(error).__name__}: {error}", None, None)
         failed.row = row
         return failed

@@ -83,7 +83,7 @@ def analyze_segments(
         skip=skip,
         pattern=pattern,
         definitions=definitions,
-        measured=_measured(measures, skip, pattern, scope, is_plain),
+        measured=_measured_variables(measures, skip, pattern, scope, is_plain),
         dialect=scope.dialect_name,
         source=scope.source,
         span=relation.span,
@@ -162,7 +162,7 @@ def _check_references(definitions: tuple[SegmentDefinition, ...], pattern: Segme
             check_visible(pattern, mention, variable, scope.source)
 
 
-def _measured(
+def _measured_variables(
     measures: tuple[Measure, ...], skip: Skip | None, pattern: SegmentPattern, scope: Scope, is_plain: bool
 ) -> tuple[str, ...]:
     """The variables that MEASURES refers to; SKIP TO, too, must go to one that can be seen."""

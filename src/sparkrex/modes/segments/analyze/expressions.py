@@ -77,7 +77,7 @@ class SegmentConverter(Converter):
                 raise self.error("REX214", f"a condition is a boolean, not {kind.sql()}", self.span(node))
             converted = self.convert_node(node, Place())
             if not (isinstance(converted, Literal) and converted.value is True):
-                rest.append(self._settled(converted))
+                rest.append(self._settle_references(converted))
         if len(rest) > 1:
             return tuple(windows), Call("and", tuple(rest), span=self.text.span)
         return tuple(windows), rest[0] if rest else None
@@ -151,7 +151,7 @@ class SegmentConverter(Converter):
         dividend = self.convert_node(node.this, place)
         return Call("integer_divide", (dividend, divisor), span=self.span(node))
 
-    def _settled(self, expression: Expression) -> Expression:
+    def _settle_references(self, expression: Expression) -> Expression:
         """The condition with the targets that its references really have."""
         if self.variable is None or not self.is_plain:
             return with_targets(expression, self._segment_target)

@@ -110,11 +110,11 @@ class _Former:
             case rp.Quantified():
                 return self._repetition(self.form(node.body), node)
             case rp.Conjunction(items):
-                parts = [self._required(item, "&") for item in items]
+                parts = [self._require_rows(item, "&") for item in items]
                 whole = sp.And(tuple(part for part, _ in parts), span=node.span)
                 return _Form(whole, False, 1 + sum(size for _, size in parts))
             case rp.Negation(body):
-                part, size = self._required(body, "~")
+                part, size = self._require_rows(body, "~")
                 return _Form(sp.Not(part, span=node.span), False, 1 + size)
             case rp.Anchor(kind):
                 raise UnsupportedError(
@@ -128,7 +128,7 @@ class _Former:
             case _:
                 assert_never(node)
 
-    def _required(self, node: RowPattern, operator: str) -> tuple[SegmentPattern, int]:
+    def _require_rows(self, node: RowPattern, operator: str) -> tuple[SegmentPattern, int]:
         """An operand of `&` or `~`, which match rows."""
         form = self.form(node)
         if form.some is None:
@@ -145,7 +145,7 @@ class _Former:
         for keep in keeps:
             kept = [form for form, is_kept in zip(present, keep, strict=True) if is_kept]
             if kept:
-                choices[_joined([form.some for form in kept if form.some is not None], span)] = 1 + sum(
+                choices[_join_items([form.some for form in kept if form.some is not None], span)] = 1 + sum(
                     form.size for form in kept
                 )
         may_be_empty = all(form.may_be_empty for form in present)
@@ -182,7 +182,7 @@ class _Former:
             )
 
 
-def _joined(items: Sequence[SegmentPattern], span: Span | None) -> SegmentPattern:
+def _join_items(items: Sequence[SegmentPattern], span: Span | None) -> SegmentPattern:
     if len(items) == 1:
         return items[0]
     holds = [holds_segment_variable(item) for item in items]

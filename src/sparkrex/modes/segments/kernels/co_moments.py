@@ -127,7 +127,7 @@ def _base(nulls, pivot, step, n_rows):
 
 
 @inlined
-def _compensated(high, low, value):
+def _add_compensated(high, low, value):
     """The sum of a pair and a double."""
     high, error = two_sum(high, value)
     return high, low + error
@@ -138,11 +138,11 @@ def _add_block(pairs, begin, base, highs, lows):
     """Compensated sums with those over a whole block added."""
     x, y, nulls, _ = pairs
     a, b, c, d, e = add_rows(x, y, nulls, begin, begin + BLOCK, base, NOTHING)
-    a, low_a = _compensated(highs[0], lows[0], a)
-    b, low_b = _compensated(highs[1], lows[1], b)
-    c, low_c = _compensated(highs[2], lows[2], c)
-    d, low_d = _compensated(highs[3], lows[3], d)
-    e, low_e = _compensated(highs[4], lows[4], e)
+    a, low_a = _add_compensated(highs[0], lows[0], a)
+    b, low_b = _add_compensated(highs[1], lows[1], b)
+    c, low_c = _add_compensated(highs[2], lows[2], c)
+    d, low_d = _add_compensated(highs[3], lows[3], d)
+    e, low_e = _add_compensated(highs[4], lows[4], e)
     return (a, b, c, d, e), (low_a, low_b, low_c, low_d, low_e)
 
 

@@ -79,7 +79,7 @@ class _Arguments:
         target = next((reference.target for reference in references(argument)), Target())
         row = _at_each_row(argument)
         if row not in self.names:
-            name = render(row, _written)
+            name = render(row, _write_leaf)
             while name in self.taken:
                 name += "_"
             self.taken.add(name)
@@ -97,7 +97,7 @@ def _at_each_row(expression: Expression) -> Expression:
             return expression
 
 
-def _written(leaf: Leaf) -> str:
+def _write_leaf(leaf: Leaf) -> str:
     return leaf.column if isinstance(leaf, ColumnAt) else str(leaf)
 
 

@@ -301,9 +301,9 @@ class SegmentConditions(VectorisedBatch):
             return type_, lambda block: decimals.total(*block.whole_numbers(sums))
         if name != "range":
             (ranks,) = (number_of(replace(call, form=RANKS)),)
-            return type_, lambda block: _ranked(decimals, block, ranks)
+            return type_, lambda block: _rank_decimals(decimals, block, ranks)
         ends = [number_of(replace(call, aggregate=found, form=RANKS)) for end in ("max", "min") if (found := find(end))]
-        return type_, lambda block: difference(*(_ranked(decimals, block, end) for end in ends))
+        return type_, lambda block: difference(*(_rank_decimals(decimals, block, end) for end in ends))
 
     def of(self, leaf: Leaf, *, uses_index: bool) -> Condition:
         """The condition of a leaf of the plan that has one."""
@@ -334,7 +334,7 @@ class SegmentConditions(VectorisedBatch):
         return tuple(column.form(call.form) for column in columns), tuple(column.nulls for column in columns)
 
 
-def _ranked(decimals: Decimals, block: SegmentBlock, number: int) -> pa.Array:
+def _rank_decimals(decimals: Decimals, block: SegmentBlock, number: int) -> pa.Array:
     (ranks,), is_null = block.whole_numbers([number])
     return decimals.ranked(ranks, is_null)
 

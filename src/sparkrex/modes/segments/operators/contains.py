@@ -87,7 +87,7 @@ class Contains:
                 raise TooManySegmentsError
         if not found:
             nothing = np.empty(0, np.int64)
-            return projected(self._asked(spaces, nothing, nothing, nothing, nothing, nothing), self.gives)
+            return projected(self._ask_part(spaces, nothing, nothing, nothing, nothing, nothing), self.gives)
         every = together(found)
         return distinct(every) if is_by_end else every
 
@@ -99,7 +99,7 @@ class Contains:
             high = np.minimum(high, self._first_end[start] - 1)
         else:
             low = np.maximum(low, self._first_end[start])
-        return self._asked(spaces, space, start, start, low, high)
+        return self._ask_part(spaces, space, start, start, low, high)
 
     def _by_end(self, spaces: Spaces, space: Rows, end: Rows) -> Segments:
         low, high = self.frame.starts_to(end)
@@ -109,9 +109,9 @@ class Contains:
             low = np.maximum(low, self._last_start[end] + 1)
         else:
             high = np.minimum(high, self._last_start[end])
-        return self._asked(spaces, space, low, high, end, end)
+        return self._ask_part(spaces, space, low, high, end, end)
 
-    def _asked(
+    def _ask_part(
         self, spaces: Spaces, space: Rows, start_low: Rows, start_high: Rows, end_low: Rows, end_high: Rows
     ) -> Segments:
         """The segments of these ranges, or those of them that the other part has."""
@@ -138,7 +138,7 @@ class Contains:
         n_rows = self.series.n_rows
         nowhere = n_rows + 1
         assert self.trail is not None
-        behind = _behind(self.series)[0]
+        behind = _row_limits(self.series)[0]
         found = np.arange(n_rows)
         for number, (contained, gap) in enumerate(zip(self._contained, (self.lead or 0, *self.gaps), strict=True)):
             first_ends = self._first_ends(contained, is_suffix=number > 0 or self.lead is not None)
@@ -151,7 +151,7 @@ class Contains:
         n_rows = self.series.n_rows
         nowhere = n_rows + 1
         first_end = np.full(n_rows, nowhere)
-        behind, last_reached = _behind(self.series)[0], self._reach[0]
+        behind, last_reached = _row_limits(self.series)[0], self._reach[0]
         stop, size = n_rows, _BLOCK
         while stop > 0:
             begin = max(0, stop - size)
@@ -193,7 +193,7 @@ class Contains:
         """By end, the last start of a segment that contains X, with X at its end; -1 before every row."""
         n_rows = self.series.n_rows
         assert self.lead is not None
-        before = _behind(self.series)[1]
+        before = _row_limits(self.series)[1]
         *earlier, last = self._contained
         found = self._last_starts(last)
         for contained, gap in zip(reversed(earlier), reversed(self.gaps), strict=True):
@@ -235,13 +235,13 @@ class Contains:
     def _reach(self) -> tuple[Rows, Rows]:
         """By row the last row of an X from there, and the first row of one that ends there: in the chain's windows."""
         rows = np.arange(self.series.n_rows)
-        behind, before = _behind(self.series)
+        behind, before = _row_limits(self.series)
         upper = tuple(type(one)(one.column, None, one.high) for one in self.reach)
         frame = self.series.frame(upper)
         return np.minimum(frame.ends_from(rows)[1], behind - 1), np.maximum(frame.starts_to(rows)[0], before)
 
 
-def _behind(series: Series) -> tuple[Rows, Rows]:
+def _row_limits(series: Series) -> tuple[Rows, Rows]:
     """By row the row behind its partition, and the partition's first."""
     lengths = np.diff(series.offsets)
     return np.repeat(series.offsets[1:], lengths), np.repeat(series.offsets[:-1], lengths)

@@ -118,7 +118,7 @@ def _last_in_window(
     is_null = np.zeros(len(numbers), np.bool_) if column.nulls is None else column.nulls != 0
     beyond = None
     if horizon is not None:
-        beyond = _beyond(numbers, number_column(pa.chunked_array([pa.repeat(horizon, 1)])).values[0], growth)
+        beyond = _is_beyond_horizon(numbers, number_column(pa.chunked_array([pa.repeat(horizon, 1)])).values[0], growth)
     if is_null.any():
         limits = np.iinfo(np.int64) if numbers.dtype.kind == "i" else np.finfo(np.float64)
         furthest = limits.min if reach.nulls_first else limits.max
@@ -137,7 +137,7 @@ def _last_in_window(
     return np.where(is_null, np.arange(len(last_row)), last_end)
 
 
-def _beyond(numbers: NDArray[Any], horizon: Any, growth: float) -> NDArray[np.bool_]:
+def _is_beyond_horizon(numbers: NDArray[Any], horizon: Any, growth: float) -> NDArray[np.bool_]:
     """Whether every row behind the horizon is outside of a row's window."""
     if numbers.dtype.kind == "i":
         room = np.uint64(min(max(floor(growth), 0), _LARGEST))

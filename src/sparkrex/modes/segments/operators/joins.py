@@ -154,7 +154,7 @@ class WildcardConcat(SortMergeConcat):
 class ProbeConcat(Join):
     """One child once, the other from the rows where what it found can go on."""
 
-    def _asked(
+    def _ask_child(
         self, side: int, spaces: Spaces, base: Segments, rows: NDArray[np.int64], low: NDArray[np.int64],
         high: NDArray[np.int64],
     ) -> tuple[Segments, NDArray[np.int64], NDArray[np.int64]]:
@@ -190,7 +190,7 @@ class RightProbeConcat(ProbeConcat):
         first_end, last_end = self.frame.ends_from(left.start)
         low = np.maximum(np.maximum(spaces.end_low[left.space], begin), first_end)
         high = np.minimum(spaces.end_high[left.space], last_end)
-        right, place, offsets = self._asked(1, spaces, left, begin, low, high)
+        right, place, offsets = self._ask_child(1, spaces, left, begin, low, high)
         if self.gives & (left.bindings.keys() | right.bindings.keys()):
             return self._pairs(left, right, low, high, place, offsets, is_left_base=True)
         probed = Probed(low, high, place, offsets, right.end)
@@ -211,7 +211,7 @@ class LeftProbeConcat(ProbeConcat):
         first_start, last_start = self.frame.starts_to(right.end)
         low = np.maximum(spaces.start_low[right.space], first_start)
         high = np.minimum(np.minimum(spaces.start_high[right.space], last_start), stop)
-        left, place, offsets = self._asked(0, spaces, right, stop, low, high)
+        left, place, offsets = self._ask_child(0, spaces, right, stop, low, high)
         return self._pairs(right, left, low, high, place, offsets, is_left_base=False)
 
 

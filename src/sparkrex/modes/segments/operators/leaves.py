@@ -54,13 +54,13 @@ class Generator:
 
     def find(self, spaces: Spaces) -> Segments:
         """See the contract."""
-        segments = self._found(spaces)
+        segments = self._find_in_spaces(spaces)
         if not self.gives:
             return segments
         itself = (segments.start, segments.end)
         return Segments(segments.space, segments.start, segments.end, dict.fromkeys(self.gives, itself))
 
-    def _found(self, spaces: Spaces) -> Segments:
+    def _find_in_spaces(self, spaces: Spaces) -> Segments:
         condition = self.condition
         if condition is not None and len(spaces):
             if self._has_row_truth(condition, spaces):

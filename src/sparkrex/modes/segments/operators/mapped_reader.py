@@ -44,7 +44,7 @@ class MappedReader(MatchReader):
     def _of_mapped_rows(self, node: Aggregate) -> pa.Array:
         call = call_of(node)
         aggregate = call.aggregate
-        columns = [self._ordered(name) for name in call.columns]
+        columns = [self._ordered_column(name) for name in call.columns]
         arguments = [argument for argument in node.arguments if isinstance(argument, ColumnAt)]
         if aggregate.needs_index:
             # It reads rows before the variable's own.
@@ -75,7 +75,7 @@ class MappedReader(MatchReader):
 
         return as_measure(over_segments(aggregate, segments_of, compute))
 
-    def _ordered(self, name: str) -> Column:
+    def _ordered_column(self, name: str) -> Column:
         values = self.table.column(name)
         order = self.arrangement.order
         return number_column(values if order is None else values.take(wrap(order)))

@@ -142,10 +142,10 @@ class _Search:
             labels = np.concatenate([labels, self.variable[place][:, None]], axis=1)
             holds = self._holds(start, labels)
             start, place, labels = start[holds], place[holds], labels[holds]
-            labels[:, -1] = self._erased(labels[:, -1], self.is_kept)
+            labels[:, -1] = self._erase_labels(labels[:, -1], self.is_kept)
             start, place, labels = _distinct(start, place, labels)
             is_match = self.is_last[place]
-            found.append((start[is_match], self._erased(labels[is_match], self.is_measured)))
+            found.append((start[is_match], self._erase_labels(labels[is_match], self.is_measured)))
             n_found += len(found[-1][0])
             if max(n_found, len(start)) > self.limit:
                 raise TooManySegmentsError
@@ -156,7 +156,7 @@ class _Search:
             place = self.following[begin + step]
         return self._as_matches(found)
 
-    def _erased(self, labels: NDArray[np.int16], is_kept: NDArray[np.bool_]) -> NDArray[np.int16]:
+    def _erase_labels(self, labels: NDArray[np.int16], is_kept: NDArray[np.bool_]) -> NDArray[np.int16]:
         """The labels, those of variables that need not be told apart all the same."""
         return np.where(is_kept[labels >> 1], labels, np.int16(2 * (len(self.names) - 1)))
 

@@ -28,21 +28,21 @@ def chosen(search: SegmentSearch, found: Segments) -> Segments:
         # Segments of variables that only SKIP goes to decide last.
         names += sorted(skip.variables - set(names))
     found = projected(found, frozenset(names))
-    found = Segments(found.space, found.start, found.end, {name: _binding(found, name) for name in names})
+    found = Segments(found.space, found.start, found.end, {name: _binding_of(found, name) for name in names})
     keys = [binding for name in reversed(names) for binding in reversed(found.bindings[name])]
     if skip is None:
         # What was found is in the order of the variables' names; results are in that of the pattern.
         return found if names == sorted(names) else at_places(found, np.lexsort([*keys, found.end, found.start]))
     order = np.lexsort([*keys, -found.end, found.start])
     is_chosen = np.zeros(len(found), np.bool_)
-    following = _following(skip, found)
+    following = _next_starts(skip, found)
     stuck = int(choose(order, found.start, following, is_chosen))
     if stuck >= 0:
         raise _goes_nowhere(search, skip, int(found.start[stuck]), has_segment=bool(following[stuck] >= 0))
     return kept(found, is_chosen)
 
 
-def _binding(found: Segments, name: str) -> Binding:
+def _binding_of(found: Segments, name: str) -> Binding:
     missing = np.full(len(found), -1)
     return found.bindings.get(name, (missing, missing))
 
@@ -50,10 +50,10 @@ def _binding(found: Segments, name: str) -> Binding:
 def skipped_to(search: SegmentSearch, chosen: Segments) -> NDArray[np.int64]:
     """Where the search goes on behind each of the segments that were chosen."""
     assert search.skip is not None
-    return _following(search.skip, chosen)
+    return _next_starts(search.skip, chosen)
 
 
-def _following(skip: Skip, found: Segments) -> NDArray[np.int64]:
+def _next_starts(skip: Skip, found: Segments) -> NDArray[np.int64]:
     """Where the next match may start behind each of the segments; -1 where the variable to go to has none in it."""
     if skip.to is SkipTo.PAST_LAST_ROW:
         return found.end + 1

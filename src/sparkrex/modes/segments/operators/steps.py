@@ -92,7 +92,7 @@ def steps_of(child: Operator, minimum: int, maximum: int | None, frame: Frame) -
     """
     try:
         steps = Steps()
-        steps.begins, steps.finishes = _repeated(steps, child, minimum, maximum, frame)
+        steps.begins, steps.finishes = _add_repetition(steps, child, minimum, maximum, frame)
     except _OtherError:
         return None
     tests = [_test_of(generator) for generator in steps.generators]
@@ -115,11 +115,11 @@ def _inside(operator: Operator) -> Operator:
     return found
 
 
-def _repeated(steps: Steps, child: Operator, minimum: int, maximum: int | None, frame: Frame) -> tuple[int, int]:
+def _add_repetition(steps: Steps, child: Operator, minimum: int, maximum: int | None, frame: Frame) -> tuple[int, int]:
     if len(frame.first_end):
         raise _OtherError
     rows = frame.high - (minimum - 1) * (_fewest(child) - 1)
-    copies = [_added(steps, child, rows) for _ in range(minimum if maximum is None else maximum)]
+    copies = [_add_places(steps, child, rows) for _ in range(minimum if maximum is None else maximum)]
     for (_, before), (after, _) in pairwise(copies):
         _follow(steps, before, after)
     if maximum is None:
@@ -130,7 +130,7 @@ def _repeated(steps: Steps, child: Operator, minimum: int, maximum: int | None, 
     return copies[0][0], finishes
 
 
-def _added(steps: Steps, given: Operator, rows: int) -> tuple[int, int]:
+def _add_places(steps: Steps, given: Operator, rows: int) -> tuple[int, int]:
     """Add the places of an operator whose segments have at most so many rows; those it begins and ends with."""
     from sparkrex.modes.segments.operators.unary import MaterializeKleene
 
@@ -150,13 +150,14 @@ def _added(steps: Steps, given: Operator, rows: int) -> tuple[int, int]:
     if isinstance(operator, WildcardConcat) or operator.gives or operator.gap or says_more:
         raise _OtherError
     if isinstance(operator, MaterializeKleene):
-        return _repeated(steps, operator.children[0], operator.minimum, operator.maximum, frame._replace(high=rows))
+        (child,) = operator.children
+        return _add_repetition(steps, child, operator.minimum, operator.maximum, frame._replace(high=rows))
     left, right = operator.children
     if isinstance(operator, SortMergeOr):
-        one, other = _added(steps, left, rows), _added(steps, right, rows)
+        one, other = _add_places(steps, left, rows), _add_places(steps, right, rows)
         return one[0] | other[0], one[1] | other[1]
-    one = _added(steps, left, rows - _fewest(right) + 1)
-    other = _added(steps, right, rows - _fewest(left) + 1)
+    one = _add_places(steps, left, rows - _fewest(right) + 1)
+    other = _add_places(steps, right, rows - _fewest(left) + 1)
     _follow(steps, one[1], other[0])
     return one[0], other[1]
 

@@ -197,7 +197,7 @@ class MaterializeKleene(Unary):
                 spaces.start_low, nearest, furthest, self.limit, self.series.budget
             )
         else:
-            space, end = self._reached(spaces.start_low, furthest)
+            space, end = self._reach_ends(spaces.start_low, furthest)
             is_far = end >= nearest[space]
             space, end = space[is_far], end[is_far]
         return Segments(space, spaces.start_low[space], end)
@@ -206,7 +206,7 @@ class MaterializeKleene(Unary):
     def _steps(self) -> Steps | None:
         return steps_of(self.children[0], self.minimum, self.maximum, self.frame) if self.gap == 0 else None
 
-    def _reached(self, start: Rows, furthest: Rows) -> tuple[Rows, Rows]:
+    def _reach_ends(self, start: Rows, furthest: Rows) -> tuple[Rows, Rows]:
         """Spaces and the rows that iterations from their start end at, each once, in order."""
         asked = start <= furthest
         if not asked.any():

@@ -66,7 +66,7 @@ class Alternatives:
                 if can_index(condition):
                     yield Alternative(Op.INDEX, node, ())
             case Neither(part=part):
-                yield from self._containing(node)
+                yield from self._containing_plan(node)
                 yield Alternative(Op.MATERIALIZE_NOT, node, (part,))
                 yield Alternative(Op.PROBE_NOT, node, (part,))
             case Repeat(part=part):
@@ -77,12 +77,12 @@ class Alternatives:
                 left, right = self.taken(node, range(cut)), self.taken(node, range(cut, n))
                 yield Alternative(Op.SORT_MERGE_OR, _of_parts(node, (left, right)), (left, right))
             case Concat():
-                yield from self._containing(node)
+                yield from self._containing_plan(node)
                 yield from self._concat(node)
             case Both(parts=parts):
                 yield from self._both(node)
 
-    def _containing(self, node: Logical) -> Iterator[Alternative]:
+    def _containing_plan(self, node: Logical) -> Iterator[Alternative]:
         contained = self.contained(node)
         if contained:
             yield Alternative(Op.CONTAINS, node, contained)
@@ -102,7 +102,7 @@ class Alternatives:
             left, right = self.taken(node, range(cut)), self.taken(node, range(cut, n))
             logical = _of_parts(node, (left, right), (node.shares[cut - 1],))
             order = evaluation_order((left,), (right,))
-            for op in _allowed(order, Op.SORT_MERGE_CONCAT, Op.RIGHT_PROBE_CONCAT, Op.LEFT_PROBE_CONCAT):
+            for op in _allowed_joins(order, Op.SORT_MERGE_CONCAT, Op.RIGHT_PROBE_CONCAT, Op.LEFT_PROBE_CONCAT):
                 yield Alternative(op, logical, (left, right))
         for place in range(1, n - 1):
             between = node.parts[place]
@@ -139,7 +139,7 @@ class Alternatives:
             contained = self.contained(range_) if other is not range_ else ()
             if contained:
                 yield Alternative(Op.CONTAINS, replace(logical, parts=(other, range_)), (other, *contained))
-        for op in _allowed(order, Op.SORT_MERGE_AND, Op.RIGHT_PROBE_AND, Op.LEFT_PROBE_AND):
+        for op in _allowed_joins(order, Op.SORT_MERGE_AND, Op.RIGHT_PROBE_AND, Op.LEFT_PROBE_AND):
             yield Alternative(op, logical, (left, right))
 
     def exact_concat(self, node: Concat) -> int:
@@ -202,7 +202,7 @@ class Alternatives:
         return self._shortest[key]
 
 
-def _allowed(order: Order, merge: Op, right_probe: Op, left_probe: Op) -> tuple[Op, ...]:
+def _allowed_joins(order: Order, merge: Op, right_probe: Op, left_probe: Op) -> tuple[Op, ...]:
     match order:
         case Order.ANY:
             return merge, right_probe, left_probe

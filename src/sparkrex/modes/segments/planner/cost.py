@@ -122,11 +122,11 @@ class CostModel:
         once, each, asked = self._of(op, logical, children, ranges, logical if node is None else node)
         if asked:
             asked = tuple([
-                (self._widened(child, space), times) for child, (space, times) in zip(children, asked, strict=True)
+                (self._widen_ranges(child, space), times) for child, (space, times) in zip(children, asked, strict=True)
             ])
         return Step(once, each, asked)
 
-    def _widened(self, node: Logical, ranges: Ranges) -> Ranges:
+    def _widen_ranges(self, node: Logical, ranges: Ranges) -> Ranges:
         """Where one end is fixed, how far the other may be matters only up to the window: then it is not told apart."""
         starts, ends, _ = ranges
         if starts > 1 and ends > 1:
@@ -174,7 +174,7 @@ class CostModel:
                 return self._step(op, tested, self.cards.found(node, ranges), asked)
             case Op.MATERIALIZE_KLEENE:
                 assert isinstance(logical, Repeat)
-                between = self._between(node, ranges)
+                between = self._span_of_space(node, ranges)
                 found = self.cards.found(node, ranges)
                 if ranges.starts <= 1 and not logical.gives and not logical.needs:
                     # From one start the child is asked only where iterations end, as a probe would.
@@ -194,7 +194,7 @@ class CostModel:
     def _concat(
         self, op: Op, logical: Concat, left: Logical, right: Logical, ranges: Ranges, node: Logical
     ) -> Step:
-        between = self._between(node, ranges)
+        between = self._span_of_space(node, ranges)
         middle = Ranges(between, between)
         starts_anywhere, ends_anywhere = ranges.starts > 1, ranges.ends > 1
         left_ranges = middle if starts_anywhere else Ranges(1, between)
@@ -240,7 +240,7 @@ class CostModel:
         asked: list[tuple[Ranges, float]] = [(ranges, 1.0)] if has_other else []
         n_calls = 0.0
         for contained in children[has_other:]:
-            between = self._between(contained, Ranges(1, self.cards.n_rows))
+            between = self._span_of_space(contained, Ranges(1, self.cards.n_rows))
             from_one = self.cards.found(contained, Ranges(1, between))
             near = min(between, max(2.0, 2 * between / (1 + from_one)))
             asked.append((Ranges(1, near), starts))
@@ -251,7 +251,7 @@ class CostModel:
         each = weight.input * (1 + 4 * starts * n_contained) + weight.output * made
         return Step(n_calls * (weight.call + _ROUND), each, tuple(asked))
 
-    def _between(self, logical: Logical, ranges: Ranges) -> float:
+    def _span_of_space(self, logical: Logical, ranges: Ranges) -> float:
         """l_se, where an end of the space is fixed no more than the window.
 
         Then it is rounded, to a power of the square root of 2: sizes that hardly differ are planned for once.

@@ -54,7 +54,7 @@ class JointSelectivity:
         key = frozenset(map(id, leaves))
         known = self._sets.get(key)
         if known is None:
-            known = self._sets[key] = self._new([self._known(leaf) for leaf in leaves])
+            known = self._sets[key] = self._new([self._known_of(leaf) for leaf in leaves])
         return known
 
     @staticmethod
@@ -69,7 +69,7 @@ class JointSelectivity:
             together &= one.holds
         return min((together.bit_count() + 1) / (n + 1 / independent), *selectivities)
 
-    def _known(self, leaf: Leaf) -> _Known:
+    def _known_of(self, leaf: Leaf) -> _Known:
         known = self._leaves.get(id(leaf))
         if known is None:
             sampled = self._statistics.leaves.get(leaf)

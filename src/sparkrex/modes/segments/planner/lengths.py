@@ -114,7 +114,7 @@ def _from_parts(node: Logical, column: str | None) -> Lengths:
         case Concat(parts=inside, shares=shares):
             return total([lengths(part, column) for part in inside], shares, column)
         case Repeat():
-            return _repeated(node, lengths(node.part, column), column)
+            return _lengths_of_repeat(node, lengths(node.part, column), column)
         case _:
             assert_never(node)
 
@@ -132,7 +132,7 @@ def total(of_parts: Sequence[Lengths], shares: Sequence[bool], column: str | Non
     return Lengths(lowered(low), None if high is None else raised(high))
 
 
-def _repeated(node: Repeat, of_part: Lengths, column: str | None) -> Lengths:
+def _lengths_of_repeat(node: Repeat, of_part: Lengths, column: str | None) -> Lengths:
     """Lengths of iterations: each adds what it has beyond the shared row."""
     step = Lengths(of_part.low, of_part.high)
     if column is None and node.shares:

@@ -57,7 +57,7 @@ def make_logical(search: SegmentSearch, pruning_column: str | None) -> Logical:
     wanted = frozenset(search.measured)
     if search.skip is not None:
         wanted |= search.skip.variables
-    return annotated(_settled(tree, NOTHING), wanted)
+    return annotated(_settle_references(tree, NOTHING), wanted)
 
 
 def _made(pattern: SegmentPattern, search: SegmentSearch, pruning_column: str | None) -> Logical:
@@ -118,7 +118,7 @@ def conjunction(conditions: list[Expression]) -> Expression | None:
     return Call("and", tuple(conditions))
 
 
-def _settled(node: Logical, visible: frozenset[str]) -> Logical:
+def _settle_references(node: Logical, visible: frozenset[str]) -> Logical:
     """References to variables of other options become NULL: the branch is not taken where this one is.
 
     `visible` are the variables bound outside of the node in the same match.
@@ -129,11 +129,10 @@ def _settled(node: Logical, visible: frozenset[str]) -> Logical:
             return node if condition is None or not absent else replace(node, condition=without_rows(condition, absent))
         case Concat(parts=inside) | Both(parts=inside):
             names = of_others([bound(part) for part in inside])
-            return replace(
-                node, parts=tuple(_settled(part, visible | others) for part, others in zip(inside, names, strict=True))
-            )
+            pairs = zip(inside, names, strict=True)
+            return replace(node, parts=tuple(_settle_references(part, visible | others) for part, others in pairs))
         case _:
-            return with_parts(node, lambda part: _settled(part, visible))
+            return with_parts(node, lambda part: _settle_references(part, visible))
 
 
 def untranslated(search: SegmentSearch) -> Iterator[ColumnAt | Aggregate]:

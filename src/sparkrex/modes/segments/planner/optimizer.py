@@ -140,7 +140,7 @@ class Optimizer:
                 if is_single:
                     found.append(Choice(once, each, op, logical, tuple([one[0] for one in below])))
                 else:
-                    found += _joined(op, logical, step, below)
+                    found += _join_steps(op, logical, step, below)
         return _hull(found) if len(found) > 1 else found
 
     def _many_parts(self, node: Both, ranges: Ranges) -> list[Choice]:
@@ -151,10 +151,10 @@ class Optimizer:
         for _ in range(n - 1):
             larger: dict[int, list[Choice]] = {}
             for chosen in kept:
-                left = self._taken(node, chosen)
+                left = self._take_parts(node, chosen)
                 for place in following.behind(chosen):
                     together, right = chosen | 1 << place, node.parts[place]
-                    both = self._taken(node, together)
+                    both = self._take_parts(node, together)
                     assert isinstance(both, Both)
                     # The larger side is not probed: that would plan all of its sets again.
                     joins = [
@@ -166,10 +166,10 @@ class Optimizer:
             best = sorted(costs, key=costs.__getitem__)[: following.breadth.sets]
             kept = {chosen: larger[chosen] for chosen in best}
             for chosen, choices in kept.items():
-                self._found[id(self._taken(node, chosen)), ranges] = choices
+                self._found[id(self._take_parts(node, chosen)), ranges] = choices
         return next(iter(kept.values()), [])
 
-    def _taken(self, node: Both, chosen: int) -> Logical:
+    def _take_parts(self, node: Both, chosen: int) -> Logical:
         return self.alternatives.taken(node, [place for place in range(len(node.parts)) if chosen >> place & 1])
 
     def _price(self, ranges: Ranges, part: Logical) -> tuple[float, float]:
@@ -222,7 +222,7 @@ def _can_index(leaf: Leaf) -> bool:
     return leaf.condition is not None and can_index(leaf.condition)
 
 
-def _joined(op: Op, logical: Logical, step: Step, below: list[list[Choice]]) -> Iterator[Choice]:
+def _join_steps(op: Op, logical: Logical, step: Step, below: list[list[Choice]]) -> Iterator[Choice]:
     times = [number for _, number in step.asked]
     for chosen in _pairings(below, times):
         once, each = step.once, step.each

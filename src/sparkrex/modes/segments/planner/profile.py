@@ -101,7 +101,7 @@ class Profiler:
 
     def operators(self) -> dict[Op, OperatorWeights]:
         """The weights of every operator."""
-        return {op: _fit([_measured(case) for case in self.cases(op)]) for op in Op if op is not Op.CONTAINS}
+        return {op: _fit([_measure_case(case) for case in self.cases(op)]) for op in Op if op is not Op.CONTAINS}
 
     def cases(self, op: Op) -> Iterator[Case]:
         """Runs of an operator with different sizes and different parts of its input that it lets through."""
@@ -330,7 +330,7 @@ def _n_pairs(ends: Rows, starts: Rows, nearest: int, furthest: int) -> int:
     return int((np.searchsorted(ordered, ends + furthest, "right") - np.searchsorted(ordered, ends + nearest)).sum())
 
 
-def _measured(case: Case) -> tuple[float, float, float]:
+def _measure_case(case: Case) -> tuple[float, float, float]:
     """Inputs, outputs, nanoseconds of the operator without its children: the median of a few runs.
 
     It is the time of this thread: what else runs on the machine does not count.

@@ -133,11 +133,11 @@ def collect(
     sampled: dict[Leaf, Sampled] = {}
     for place, leaf in enumerate(leaves):
         if leaf not in sampled and len(draw.rows):
-            sampled[leaf] = _sampled(place, leaves, draw, conditions, weights, plain)
+            sampled[leaf] = _sample_condition(place, leaves, draw, conditions, weights, plain)
     return Statistics(plain.n_series, n_rows, plain.steps, sampled)
 
 
-def _sampled(
+def _sample_condition(
     place: int, leaves: Sequence[Leaf], draw: _Draw, conditions: Conditions, weights: Weights, statistics: Statistics,
 ) -> Sampled:
     leaf = leaves[place]
@@ -159,7 +159,7 @@ def _sampled(
     start, end = start[:wanted], end[:wanted]
     bindings: dict[str, Binding] = {}
     for name in sorted(leaf.needs):
-        bindings[name] = _referenced(name, place, leaves, draw, start, end)
+        bindings[name] = _sample_references(name, place, leaves, draw, start, end)
     holds = condition.holds(start, end, bindings)
     # Half a hit more keeps what never held from looking impossible.
     selectivity = (int(np.count_nonzero(holds)) + 0.5) / (len(start) + 1)
@@ -168,7 +168,7 @@ def _sampled(
     return Sampled(selectivity, length, holds, tests_ends)
 
 
-def _referenced(name: str, place: int, leaves: Sequence[Leaf], draw: _Draw, start: Rows, end: Rows) -> Binding:
+def _sample_references(name: str, place: int, leaves: Sequence[Leaf], draw: _Draw, start: Rows, end: Rows) -> Binding:
     """Segments of a variable next to those of the leaf at `place`; -1 where its windows allow none there."""
     for other, leaf in enumerate(leaves):
         if name in leaf.variables:

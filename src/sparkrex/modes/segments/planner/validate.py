@@ -65,7 +65,7 @@ def check_order(node: Logical, source: Source, span: Span | None) -> None:
     """Fail if some node has no order of evaluation."""
     found = tangled(node)
     if found is not None:
-        names = frozenset(name for part in parts(found) for name in part.needs & _given(found))
+        names = frozenset(name for part in parts(found) for name in part.needs & _given_variables(found))
         places = sorted(_references(found, names), key=lambda place: place.start)
         raise UnsupportedError(
             "REX301", f"no order of evaluation serves the references to {', '.join(sorted(names))}", source,
@@ -86,7 +86,7 @@ def _references(node: Logical, names: frozenset[str]) -> Iterator[Span]:
         yield from _references(inner, names)
 
 
-def _given(node: Logical) -> frozenset[str]:
+def _given_variables(node: Logical) -> frozenset[str]:
     return frozenset[str]().union(*(part.gives for part in parts(node)))
 
 

@@ -26,12 +26,12 @@ def share_common_subpatterns(node: Logical) -> Logical | None:
         -> stays
     """
     known: dict[Logical, Logical] = {}
-    shared = _shared(node, known)
+    shared = _share_nodes(node, known)
     return None if shared is node else shared
 
 
-def _shared(node: Logical, known: dict[Logical, Logical]) -> Logical:
-    node = with_parts(node, lambda part: _shared(part, known))
+def _share_nodes(node: Logical, known: dict[Logical, Logical]) -> Logical:
+    node = with_parts(node, lambda part: _share_nodes(part, known))
     if node.needs or node.gives or not _has_condition(node):
         return node
     return known.setdefault(_nameless(node), node)

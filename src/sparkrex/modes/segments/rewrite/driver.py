@@ -71,7 +71,7 @@ def rewrite_logical(tree: Logical, without: Collection[str] = ()) -> tuple[Logic
     """The tree that the planner gets, and how it came about. `without` names rules that are turned off."""
     kept = _rules(rules.PlanRule, without)
     wanted = tree.gives
-    repeated = [(rule.name, _annotating(rule, wanted)) for rule in kept if not rule.comes_last]
+    repeated = [(rule.name, _annotate_after(rule, wanted)) for rule in kept if not rule.comes_last]
     tree, steps = to_fixpoint(tree, repeated, logical_text)
     tree, last = to_fixpoint(tree, [(rule.name, rule.apply) for rule in kept if rule.comes_last], logical_text)
     return tree, steps + last
@@ -111,7 +111,7 @@ def _with_units(rule: rules.SearchRule, units: Units) -> Callable[[SegmentSearch
     return lambda search: rule.apply(search, units)
 
 
-def _annotating(rule: rules.PlanRule, wanted: frozenset[str]) -> Callable[[Logical], Logical | None]:
+def _annotate_after(rule: rules.PlanRule, wanted: frozenset[str]) -> Callable[[Logical], Logical | None]:
     """The rule, followed by a new look at who refers to whom."""
 
     def apply(tree: Logical) -> Logical | None:

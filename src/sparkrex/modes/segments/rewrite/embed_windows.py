@@ -30,12 +30,12 @@ def embed_windows(node: Logical) -> Logical | None:
         -> stays
     """
     columns = columns_of(node)
-    embedded = _embedded(node, columns)
+    embedded = _embed(node, columns)
     return None if embedded is node else embedded
 
 
-def _embedded(node: Logical, columns: set[str | None]) -> Logical:
-    node = with_parts(node, lambda part: _embedded(part, columns))
+def _embed(node: Logical, columns: set[str | None]) -> Logical:
+    node = with_parts(node, lambda part: _embed(part, columns))
     if isinstance(node, Leaf):
         return with_windows(node)
     windows = [window for column in columns for window in as_windows(lengths(node, column), column)]

@@ -32,11 +32,11 @@ def lift_conditions(node: Logical) -> Logical | None:
         (A = B), B reads A
         -> stays
     """
-    lifted = _lifted(node)
+    lifted = _lift(node)
     return None if lifted is node else lifted
 
 
-def _lifted(node: Logical) -> Logical:
+def _lift(node: Logical) -> Logical:
     if not has_order(node):
         for leaf in _movable(node):
             found = _with_lifted(node, leaf)
@@ -45,7 +45,7 @@ def _lifted(node: Logical) -> Logical:
         movable = next(_movable(node), None)
         if movable is not None:
             return _with_lifted(node, movable)
-    return with_parts(node, _lifted)
+    return with_parts(node, _lift)
 
 
 def _movable(node: Logical) -> Iterator[Leaf]:

@@ -46,11 +46,11 @@ def push_down_windows(node: Logical) -> Logical | None:
         -> stays
     """
     columns = columns_of(node)
-    pushed = _pushed(node, columns)
+    pushed = _push(node, columns)
     return None if pushed is node else pushed
 
 
-def _pushed(node: Logical, columns: set[str | None]) -> Logical:
+def _push(node: Logical, columns: set[str | None]) -> Logical:
     match node:
         case Leaf():
             return node
@@ -63,7 +63,7 @@ def _pushed(node: Logical, columns: set[str | None]) -> Logical:
             node = with_parts(node, lambda part: with_windows(part, *windows))
         case _:
             assert_never(node)
-    return with_parts(node, lambda part: _pushed(part, columns))
+    return with_parts(node, lambda part: _push(part, columns))
 
 
 def _pushed_into_chain(node: Concat, columns: set[str | None]) -> Logical:

@@ -50,7 +50,7 @@ def convert_unions(search: SegmentSearch, _: Units) -> SegmentSearch | None:
         PATTERN (A C B Z) SUBSET U = (A, B) DEFINE Z AS count(U.price) > 2
         -> stays
     """
-    return _converted(search, [names for names in _mentioned(search) if len(names) > 1])
+    return _convert_unions(search, [names for names in _mentioned_unions(search) if len(names) > 1])
 
 
 def convert_repeated(search: SegmentSearch, _: Units) -> SegmentSearch | None:
@@ -61,15 +61,15 @@ def convert_repeated(search: SegmentSearch, _: Units) -> SegmentSearch | None:
         PATTERN (A B+ C) DEFINE B AS count(B.price) > 2
         -> stays
     """
-    return _converted(search, [names for names in _mentioned(search) if len(names) == 1])
+    return _convert_unions(search, [names for names in _mentioned_unions(search) if len(names) == 1])
 
 
-def _mentioned(search: SegmentSearch) -> list[frozenset[str]]:
+def _mentioned_unions(search: SegmentSearch) -> list[frozenset[str]]:
     found = {mention.variables for mention in mentions(search) if mention.is_of_a_stretch and mention.variables}
     return sorted(found, key=lambda names: (-len(names), sorted(names)))
 
 
-def _converted(search: SegmentSearch, unions: list[frozenset[str]]) -> SegmentSearch | None:
+def _convert_unions(search: SegmentSearch, unions: list[frozenset[str]]) -> SegmentSearch | None:
     points = _points(search.pattern)
     for names in unions:
         if not names <= points or (len(names) == 1 and most_of(search.pattern, min(names)) < 2):
@@ -86,7 +86,7 @@ def _converted(search: SegmentSearch, unions: list[frozenset[str]]) -> SegmentSe
         called = next((one.name for one in search.subsets if one.variables == names), min(names))
         new = new_name(search, called)
         try:
-            pattern = _wrapped(search.pattern, names, new)
+            pattern = _wrap_stretch(search.pattern, names, new)
         except _IsNoStretchError:
             continue
         changed = replace(referring_anew(search, names, new, is_meant), pattern=pattern)
@@ -100,7 +100,7 @@ def _points(pattern: SegmentPattern) -> frozenset[str]:
     return frozenset[str]().union(*map(_points, sp.children(pattern)))
 
 
-def _wrapped(pattern: SegmentPattern, names: frozenset[str], new: str) -> SegmentPattern:
+def _wrap_stretch(pattern: SegmentPattern, names: frozenset[str], new: str) -> SegmentPattern:
     """The pattern with the stretch of these variables wrapped."""
     if not variables_of(pattern) & names:
         return pattern
@@ -108,14 +108,14 @@ def _wrapped(pattern: SegmentPattern, names: frozenset[str], new: str) -> Segmen
         return sp.And((pattern, sp.SegmentVariable(new)))
     match pattern:
         case sp.Alternation():
-            return with_pattern(pattern, lambda option: _wrapped(option, names, new))
+            return with_pattern(pattern, lambda option: _wrap_stretch(option, names, new))
         case sp.And(items) if sum(bool(variables_of(item) & names) for item in items) == 1:
-            return with_pattern(pattern, lambda item: _wrapped(item, names, new))
+            return with_pattern(pattern, lambda item: _wrap_stretch(item, names, new))
         case sp.Concatenation(items, shares):
             has_some = [bool(variables_of(item) & names) for item in items]
             first, last = has_some.index(True), len(items) - 1 - has_some[::-1].index(True)
             if first == last:
-                inner = _wrapped(items[first], names, new)
+                inner = _wrap_stretch(items[first], names, new)
             else:
                 if not all(_has_only(item, names) for item in items[first : last + 1]):
                     raise _IsNoStretchError

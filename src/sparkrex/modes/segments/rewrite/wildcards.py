@@ -52,11 +52,11 @@ def _simple(node: Logical) -> Logical:
         case Both(parts=inside) if any(_has_no_condition(part) for part in inside):
             return _without_wildcards(node)
         case Repeat(part=part) if _counts_rows(part):
-            return _repeated(node)
+            return _simplify_repeat(node)
         case Concat(parts=inside) if any(
             _counts_rows(left) and _counts_rows(right) for left, right in pairwise(inside)
         ):
-            return _joined(node)
+            return _simplify_concat(node)
     return node
 
 
@@ -99,7 +99,7 @@ def _without_wildcards(node: Both) -> Logical:
     return with_windows(replace(node, parts=tuple(others)), *windows)
 
 
-def _repeated(node: Repeat) -> Logical:
+def _simplify_repeat(node: Repeat) -> Logical:
     one = lengths(node.part, None)
     shared = int(node.shares)
     low, high = one.low - shared, None if one.high is None else one.high - shared
@@ -111,7 +111,7 @@ def _repeated(node: Repeat) -> Logical:
     return _any_segment(*node.windows, *as_windows(whole, None))
 
 
-def _joined(node: Concat) -> Logical:
+def _simplify_concat(node: Concat) -> Logical:
     inside: list[Logical] = [node.parts[0]]
     shares: list[bool] = []
     for part, is_shared in zip(node.parts[1:], node.shares, strict=True):
