@@ -174,3 +174,24 @@ def test_intervals_have_no_order(clause: str) -> None:
     steps = pa.array([(0, 30, 0), (1, 0, 0)], pa.month_day_nano_interval())
     with pytest.raises(rex.AnalysisError, match=r"REX214.*intervals of months and days cannot be ordered"):
         rex.match(clause, pa.table({"id": [1, 2], "step": steps}), dialect="duckdb")
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("ORDER BY id MEASURES PREV(id, {n}) AS x PATTERN (A+)", [None]),
+        ("ORDER BY id MEASURES NEXT(FIRST(id, {n}), {n}) AS x PATTERN (A+)", [None]),
+        ("ORDER BY id MEASURES id AS x PATTERN (A) DEFINE A AS COALESCE(PREV(id, {n}), NEXT(id, {n})) IS NULL", [1, 2]),
+        ("ORDER BY id MEASURES FIRST(S.id) AS x PATTERN (S) DEFINE SEGMENT S AS window(2) AND first(id, {n}) = 1", []),
+    ],
+)
+@pytest.mark.parametrize("n", [1 << 62, (1 << 63) - 1, 10**20])
+def test_offsets_beyond_all_rows(clause: str, expected: list[int | None], n: int) -> None:
+    found = rex.match(clause.format(n=n), pa.table({"id": [1, 2]}))
+    assert found.column("x").to_pylist() == expected
+
+
+def test_a_window_of_too_many_rows() -> None:
+    clause = "ORDER BY id MEASURES id AS n PATTERN (A S) DEFINE A AS zscore_outlier(id, {n}) > 1, SEGMENT S AS true"
+    with pytest.raises(rex.AnalysisError, match=r"REX213.*whole number of rows"):
+        rex.match(clause.format(n=10**20), pa.table({"id": [1, 2]}))

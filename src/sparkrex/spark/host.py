@@ -21,7 +21,7 @@ from sparkrex.source import Source, Span
 from sparkrex.spark.from_items import UntranslatableItemError, rewrite_from_items
 from sparkrex.spark.versions import condition_of, error_loggers
 from sparkrex.statement.action import query_start
-from sparkrex.syntax.tokens import tokenize
+from sparkrex.syntax.tokens import find_dialect, tokenize
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,7 +68,7 @@ class SparkHost:
 
     def _sql(self, text: str) -> DataFrame:
         """The query with every known DataFrame that it names."""
-        words = {token.text.lower() for token in tokenize(Source(text), sqlglot.Dialect.get_or_raise("spark"))}
+        words = {token.text.lower() for token in tokenize(Source(text), find_dialect("spark"))}
         named = {name: frame for name, frame in self.frames.items() if name.lower() in words}
         arguments: dict[str, Any] = {
             f"rex_{number}": self._apart_from_caches(frame) for number, frame in enumerate(named.values())
@@ -205,8 +205,7 @@ _NAMES = ("relationName", "objectName", "routineName", "functionName")
 
 def _with_tables(text: str, tables: list[str]) -> str:
     """The query with common table expressions in front of its own, after what is to be done with its rows."""
-    spark = sqlglot.Dialect.get_or_raise("spark")
-    tokens = tokenize(Source(text), spark)
+    tokens = tokenize(Source(text), find_dialect("spark"))
     if start := query_start(tokens):
         head, query = text[: tokens[start].start], text[tokens[start].start :]
         return f"{head}{_with_tables(query, tables)}"

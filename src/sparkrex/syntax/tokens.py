@@ -21,6 +21,10 @@ _TEXT_TOKENS = {TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRIN
 
 def find_dialect(name: str) -> Dialect:
     """The sqlglot dialect of that name, or an error that suggests one."""
+    if name in ("spark", "databricks"):
+        from sparkrex.syntax.spark import DIALECTS
+
+        return DIALECTS[name]()
     try:
         return Dialect.get_or_raise(name)
     except ValueError:

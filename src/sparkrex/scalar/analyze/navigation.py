@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from sparkrex.source import Span
 
 _NAVIGATION = ("FIRST", "LAST", "PREV", "NEXT", "RUNNING", "FINAL")
+# No partition has so many rows, and the positions of further ones might not fit 64 bits.
+_FURTHEST = 1 << 40
 _NESTING = "FIRST or LAST may be directly inside PREV or NEXT, nothing else"
 
 
@@ -133,7 +135,7 @@ def _inner_navigation(converter: Converter, argument: exp.Expr, place: Place) ->
 def _offset(converter: Converter, node: exp.Expr, name: str) -> int:
     argument, offset = node.expressions
     if isinstance(offset, exp.Literal) and not offset.is_string and offset.name.isdigit():
-        return int(offset.name)
+        return min(int(offset.name), _FURTHEST)
     what = "must not be negative" if isinstance(offset, exp.Neg) else "must be a whole number written out"
     span = span_after_comma(converter.span(argument), converter.scope.source)
     raise converter.error("REX208", f"the offset of {name} {what}", span)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from sparkrex.source import Span
 
 _Type = exp.DataType.Type
+# No series has so many, and positions before them might not fit 64 bits.
+_MOST_ROWS = 1 << 40
 _NO_NUMBERS = (*exp.DataType.TEXT_TYPES, *exp.DataType.NESTED_TYPES, _Type.BOOLEAN, _Type.BINARY, _Type.VARBINARY)
 
 
@@ -209,7 +211,7 @@ def _check_point(
 ) -> None:
     """zscore_outlier(x, n): n rows written out, x of a point variable."""
     rows = arguments[-1]
-    if not isinstance(rows, Literal) or not isinstance(rows.value, int) or rows.value < 1:
+    if not isinstance(rows, Literal) or not isinstance(rows.value, int) or not 1 <= rows.value <= _MOST_ROWS:
         raise converter.error(
             "REX213", "the second argument of zscore_outlier is a whole number of rows, written out", span,
             hint="zscore_outlier(price, 20)",
