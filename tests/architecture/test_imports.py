@@ -60,7 +60,7 @@ TABLE: dict[str, Allowed] = {
     "hosts/host": allow(*FOUNDATION, packages="pyarrow"),
     "hosts/duckdb": allow(*FOUNDATION, "scalar", "hosts/host", packages="pyarrow duckdb sqlglot"),
     # Kernels know arrays only; columns stand between Arrow and kernels; a host is asked by its protocol.
-    "kernels": allow("kernels/compiling", packages="numpy numba"),
+    "kernels": allow("kernels/compiling", packages="numpy numba llvmlite"),
     # Loads no Numba, so that a command may ask it.
     "kernels/compiling": allow(),
     "columns": allow(*FOUNDATION, "kernels", "columns/paths", packages="numpy pyarrow"),

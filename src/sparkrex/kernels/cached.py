@@ -23,10 +23,14 @@ from numba.core.caching import CacheImpl, _CacheLocator
 
 from sparkrex.kernels.compile_time import quick_compilation
 from sparkrex.kernels.compiling import note_end, note_start
-
-njit = numba.njit
+from sparkrex.kernels.kernel_compiler import pipeline_options
 
 _PACKAGE = "sparkrex"
+
+
+def njit(**options: Any) -> Any:
+    """Numba's decorator."""
+    return numba.njit(**options, **pipeline_options())
 
 
 class KernelCacheLocator(_CacheLocator):
