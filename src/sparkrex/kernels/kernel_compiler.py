@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 from llvmlite import binding, ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
@@ -20,6 +21,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
+_KNOWN_VERSIONS = ("0.68",)
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how the variables begin in which Numba keeps what belongs to a Python function
 
 
@@ -84,7 +86,6 @@ class KernelCompiler(Compiler):
 
 
 def pipeline_options() -> dict[str, Any]:
-    """What `njit` is told. A Numba with other insides compiles as it would without us."""
-    inside = ("_optimize_final_module", "_finalize_final_module", "_get_module_for_linking")
-    is_known = all(hasattr(JITCodeLibrary, name) for name in inside) and hasattr(Lower, "delvar")
-    return {"pipeline_class": KernelCompiler} if is_known else {}
+    """What `njit` is told. With a Numba whose insides we do not know, it compiles as it would without us."""
+    version = ".".join(numba.__version__.split(".")[:2])
+    return {"pipeline_class": KernelCompiler} if version in _KNOWN_VERSIONS else {}
