@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import Any
 
 from sparkrex.errors import AnalysisError, nearest
@@ -82,13 +83,15 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
 
 
 def _check_settings(settings: Settings) -> Settings:
+    counts: dict[str, Any] = {}
     for name in _COUNTS + _COUNTS_OR_NONE:
         value = getattr(settings, name)
         if value is None and name in _COUNTS_OR_NONE:
             continue
         # Kernels count in 64 bits.
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 1 << 63:
+        if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) < 1 << 63:
             raise _unfit(name, value, "a positive whole number below 2 to the power of 63")
+        counts[name] = int(value)  # of NumPy's types too
     if not isinstance(settings.time_zone, str):
         raise _unfit("time_zone", settings.time_zone, "a name")
     if settings.matcher not in (None, *MATCHERS):
@@ -99,7 +102,7 @@ def _check_settings(settings: Settings) -> Settings:
         raise AnalysisError("REX217", f"unknown planner {settings.planner!r}", None, None, hint=hint)
     return replace(
         settings, tie_break=_names("tie_break", settings.tie_break),
-        without_rules=_names("without_rules", settings.without_rules),
+        without_rules=_names("without_rules", settings.without_rules), **counts,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -161,6 +162,12 @@ def test_a_polars_frame_of_a_type_that_arrow_lacks() -> None:
 def test_settings_of_a_wrong_kind(settings: Any, message: str) -> None:
     with pytest.raises(rex.AnalysisError, match=f"REX217.*{message}"):
         rex.sql("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A))", t=TABLE, settings=settings)
+
+
+def test_a_setting_of_numpys_type() -> None:
+    query = rex.compile("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A))", settings={"chunk_rows": np.int64(2)})
+    assert query.settings == rex.Settings(chunk_rows=2)
+    assert type(query.settings.chunk_rows) is int
 
 
 @pytest.mark.parametrize(
