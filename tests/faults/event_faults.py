@@ -106,7 +106,7 @@ def _first_condition_for_all() -> Context:
 
 
 def _arrays_are_left_untested() -> Context:
-    return mock.patch.object(conditions, "_leaves", lambda *given: [])
+    return mock.patch.object(conditions, "leaves_of", lambda *given: [])
 
 
 # Faults of windows and ties.
@@ -165,7 +165,7 @@ def _aggregates_not_compared() -> Context:
 
 def _apart_by_nothing(name: str) -> Context:
     """Runs are merged whatever a negation reads of them: of one field of `FeedArrays.apart`."""
-    correct = frame.FeedArrays._apart
+    correct = frame.FeedArrays.what_keeps_apart
 
     def changed(self: frame.FeedArrays, *given: Any) -> Apart:
         found = correct(self, *given)
@@ -173,7 +173,7 @@ def _apart_by_nothing(name: str) -> Context:
         nothing: dict[str, Any] = {name: np.zeros_like(part) if isinstance(part, np.ndarray) else False}
         return found._replace(**nothing)
 
-    return mock.patch.object(frame.FeedArrays, "_apart", changed)
+    return mock.patch.object(frame.FeedArrays, "what_keeps_apart", changed)
 
 
 # Faults of what is done with complete matches.

@@ -188,18 +188,18 @@ def _in_plain_python() -> AbstractContextManager[Any]:
 
 
 def _skip_taken_as(given: SkipTo, taken: int) -> AbstractContextManager[Any]:
-    return mock.patch.dict(problem._SKIP_MODES, {given: taken})
+    return mock.patch.dict(problem.SKIP_MODES, {given: taken})
 
 
 def _matches_changed(change: Callable[[Matches, Arrangement], Matches]) -> AbstractContextManager[Any]:
     """What a matcher finds in whole partitions is changed, whichever it is."""
-    correct = RowRunner._find
+    correct = RowRunner.find_matches
 
     def find(runner: RowRunner, feed: Feed, frame: Frame, *rest: Any) -> Matches:
         found = correct(runner, feed, frame, *rest)
         return change(found, frame.arrangement) if feed.is_whole else found
 
-    return mock.patch.object(RowRunner, "_find", find)
+    return mock.patch.object(RowRunner, "find_matches", find)
 
 
 def _empty_matches_not_numbered(matches: Matches, arrangement: Arrangement) -> Matches:
@@ -233,21 +233,21 @@ def _ties_turned_round() -> AbstractContextManager[Any]:
 
 
 def _aggregates_see(semantics: Semantics) -> AbstractContextManager[Any]:
-    correct = reading.MatchReader._aggregate
+    correct = reading.MatchReader.aggregate_over
 
     def aggregated(self: MatchReader, node: Aggregate, views: Viewpoints) -> pa.ChunkedArray:
         return correct(self, replace(node, semantics=semantics), views)
 
-    return mock.patch.object(reading.MatchReader, "_aggregate", aggregated)
+    return mock.patch.object(reading.MatchReader, "aggregate_over", aggregated)
 
 
 def _navigation_sees(semantics: Semantics) -> AbstractContextManager[Any]:
-    correct = reading.MatchReader._positions
+    correct = reading.MatchReader.positions_of
 
     def positions(self: MatchReader, target: Target, views: Viewpoints) -> NDArray[np.int64]:
         return correct(self, replace(target, semantics=semantics), views)
 
-    return mock.patch.object(reading.MatchReader, "_positions", positions)
+    return mock.patch.object(reading.MatchReader, "positions_of", positions)
 
 
 def _measures_leave_partitions() -> AbstractContextManager[Any]:
@@ -255,11 +255,11 @@ def _measures_leave_partitions() -> AbstractContextManager[Any]:
         n_matches = len(self.matches)
         return np.zeros(n_matches, np.int64), np.full(n_matches, self.arrangement.n_rows)
 
-    return mock.patch.object(reading.MatchReader, "_bounds", property(bounds))
+    return mock.patch.object(reading.MatchReader, "partition_bounds", property(bounds))
 
 
 def _excluded_rows_not_aggregated() -> AbstractContextManager[Any]:
-    correct = aggregation._members
+    correct = aggregation.member_labels
 
     def members(reader: MatchReader, node: Aggregate) -> NDArray[np.bool_] | None:
         is_member = correct(reader, node)
@@ -268,16 +268,16 @@ def _excluded_rows_not_aggregated() -> AbstractContextManager[Any]:
         is_shown: NDArray[np.bool_] = np.arange(2 * len(reader.variables)) % 2 == 0
         return is_shown if is_member is None else is_member & is_shown
 
-    return mock.patch.object(aggregation, "_members", members)
+    return mock.patch.object(aggregation, "member_labels", members)
 
 
 def _classifier_of_the_first_row() -> AbstractContextManager[Any]:
-    correct = reading.MatchReader._classifiers
+    correct = reading.MatchReader.classifiers_at
 
     def classifiers(self: MatchReader, positions: NDArray[np.int64], views: Viewpoints) -> pa.ChunkedArray:
         return correct(self, np.where(positions < 0, -1, self.matches.start[views.match]), views)
 
-    return mock.patch.object(reading.MatchReader, "_classifiers", classifiers)
+    return mock.patch.object(reading.MatchReader, "classifiers_at", classifiers)
 
 
 def _null_classifier_counts() -> AbstractContextManager[Any]:
@@ -295,7 +295,7 @@ def _unmatched_rows_repeated() -> AbstractContextManager[Any]:
         # Rows inside a match begin none, which does not make them unmatched.
         return np.setdiff1d(np.arange(reader.arrangement.n_rows), reader.matches.start)
 
-    return mock.patch.object(output, "_unmatched_positions", unmatched)
+    return mock.patch.object(output, "unmatched_positions", unmatched)
 
 
 def _empty_match_counts_its_row() -> AbstractContextManager[Any]:

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 
 
 def _row_windows_lose_an_edge() -> AbstractContextManager[Any]:
-    correct = series._rows
+    correct = series.window_in_rows
 
     def narrowed(windows: Any, n_rows: int) -> tuple[int, int]:
         low, high = correct(windows, n_rows)
         return low, high - 1 if 1 < high < n_rows else high
 
-    return mock.patch.object(series, "_rows", narrowed)
+    return mock.patch.object(series, "window_in_rows", narrowed)
 
 
 def _column_windows_are_exclusive() -> AbstractContextManager[Any]:
@@ -63,22 +63,22 @@ def _column_windows_are_exclusive() -> AbstractContextManager[Any]:
 
 def _parts_of_a_chain_are_pushed_too_far() -> AbstractContextManager[Any]:
     """Shared rows are counted once for each part, as if rows simply added up."""
-    piece = push_down_windows._piece
+    piece = push_down_windows.window_of_piece
 
     def narrowed(whole: Any, others: Any, n_shared: int, *rest: Any) -> Any:
         return piece(whole, others, 0, *rest)
 
-    return mock.patch.object(push_down_windows, "_piece", narrowed)
+    return mock.patch.object(push_down_windows, "window_of_piece", narrowed)
 
 
 def _flattening_shares_every_row() -> AbstractContextManager[Any]:
-    correct = flatten._flat_chain
+    correct = flatten.flat_chain
 
     def shared(node: Concat) -> Concat:
         flat = correct(node)
         return replace(flat, shares=(True,) * len(flat.shares))
 
-    return mock.patch.object(flatten, "_flat_chain", shared)
+    return mock.patch.object(flatten, "flat_chain", shared)
 
 
 def _neighbouring_rows_are_joined_as_one() -> AbstractContextManager[Any]:
@@ -95,12 +95,12 @@ def _not_without_its_window() -> AbstractContextManager[Any]:
 
 
 def _windows_move_out_of_not() -> AbstractContextManager[Any]:
-    correct = lengths._from_parts
+    correct = lengths.lengths_from_parts
 
     def moved(node: Logical, column: str | None) -> Lengths:
         return lengths.lengths(node.part, column) if isinstance(node, Neither) else correct(node, column)
 
-    return mock.patch.object(lengths, "_from_parts", moved)
+    return mock.patch.object(lengths, "lengths_from_parts", moved)
 
 
 # Contains
@@ -193,7 +193,7 @@ def _the_first_iteration_is_seen_from_outside() -> AbstractContextManager[Any]:
         found: Segments = join.joined(spaces, latest, Segments(base.space, base.start, base.end))
         return found
 
-    return mock.patch.object(unary, "_longer", kept_from_the_first)
+    return mock.patch.object(unary, "longer_by_one", kept_from_the_first)
 
 
 # Results
@@ -208,13 +208,13 @@ def _nothing_is_made_distinct() -> Iterator[None]:
 
 
 def _skips_to_the_last_row() -> AbstractContextManager[Any]:
-    correct = skip._next_starts
+    correct = skip.next_starts
 
     def following(goal: Skip, found: Segments) -> Any:
         rows = correct(goal, found)
         return np.where(rows - 1 > found.start, rows - 1, rows) if goal.to is SkipTo.PAST_LAST_ROW else rows
 
-    return mock.patch.object(skip, "_next_starts", following)
+    return mock.patch.object(skip, "next_starts", following)
 
 
 def _indexes_count_all_partitions() -> AbstractContextManager[Any]:
@@ -224,7 +224,7 @@ def _indexes_count_all_partitions() -> AbstractContextManager[Any]:
             indexes[arrangement.order] = np.arange(arrangement.n_rows)
         return indexes
 
-    return mock.patch.object(output, "_indexes", positions)
+    return mock.patch.object(output, "indexes_in_partitions", positions)
 
 
 def _the_row_after_is_forgotten() -> AbstractContextManager[Any]:

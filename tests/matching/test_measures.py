@@ -303,4 +303,4 @@ def test_navigation(data: st.DataObject, threads: int, form: str) -> None:
 def test_unmatched_rows(found: Found) -> None:
     covered = {start + place for start, labels in found.matches for place in range(max(len(labels), 1))}
     expected = [p for p in range(found.offsets[-1]) if p not in covered]
-    assert row_output._unmatched_positions(found.reader(1)).tolist() == expected
+    assert row_output.unmatched_positions(found.reader(1)).tolist() == expected

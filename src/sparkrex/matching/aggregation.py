@@ -157,7 +157,7 @@ def _over_computed(
     return results
 
 
-def _members(reader: MatchReader, node: Aggregate) -> NDArray[np.bool_] | None:
+def member_labels(reader: MatchReader, node: Aggregate) -> NDArray[np.bool_] | None:
     """Per label, whether the aggregate is over rows with that label; None if it is over all rows."""
     variables = selecting(node.variables, reader.variables)
     return None if variables is None else reader.is_member(variables)
@@ -209,7 +209,7 @@ def _by_kernel(
     sets = {node.variables: node for node in nodes}
     numbers = {variables: number for number, variables in enumerate(sets)}
     is_filtered = len(held.takes_part) > 0
-    members = [None if is_filtered else _members(reader, node) for node in sets.values()]
+    members = [None if is_filtered else member_labels(reader, node) for node in sets.values()]
     nowhere = np.zeros(2 * max(len(reader.variables), 1), np.bool_)
     is_member = np.array([nowhere if member is None else member for member in members])
     by_label = np.array([member is not None for member in members])

@@ -125,7 +125,7 @@ class MatchReader:
         return np.repeat(np.arange(len(offsets) - 1), n_matches)
 
     @cached_property
-    def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def partition_bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """First position of every match's partition, and the one behind its last."""
         offsets = self.arrangement.offsets
         return offsets[self.match_partition], offsets[self.match_partition + 1]
@@ -187,12 +187,12 @@ class MatchReader:
             case ColumnAt(target, column):
                 return take_or_null(self.table.column(column), self.target_rows(target, views))
             case ClassifierAt(target):
-                return self._classifiers(self._positions(target, views), views)
+                return self.classifiers_at(self.positions_of(target, views), views)
             case MatchNumber():
                 number = self.matches.number
                 return pa.chunked_array([wrap(number if views.at_end and views.is_each else number[views.match])])
             case Aggregate():
-                return self._aggregate(leaf, views)
+                return self.aggregate_over(leaf, views)
 
     def input_rows(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Input rows at these positions, -1 where the position is negative."""
@@ -213,10 +213,10 @@ class MatchReader:
     def target_rows(self, target: Target, views: Viewpoints) -> NDArray[np.int64]:
         """The input row of the target row per output row, -1 where there is none."""
         if (views, target) not in self._rows:
-            self._rows[views, target] = self.input_rows(self._positions(target, views))
+            self._rows[views, target] = self.input_rows(self.positions_of(target, views))
         return self._rows[views, target]
 
-    def _positions(self, target: Target, views: Viewpoints) -> NDArray[np.int64]:
+    def positions_of(self, target: Target, views: Viewpoints) -> NDArray[np.int64]:
         """The position of the target row per output row, -1 where there is none."""
         is_final = views.sees_final(target.semantics)
         key = self._key(target, is_final)
@@ -229,7 +229,7 @@ class MatchReader:
         if not views.is_each or views.at_end != is_final:
             positions = self._see_from(positions, views, is_final)
         if target.shift:
-            first, behind = self._bounds
+            first, behind = self.partition_bounds
             shifted = np.empty(len(positions), np.int64)
             kernel = kernel_for(shift_inside, len(positions))
             spread(
@@ -315,7 +315,8 @@ class MatchReader:
         """Per label, whether it says one of these variables."""
         return np.repeat(np.array([name in variables for name in self.variables], np.bool_), 2)
 
-    def _classifiers(self, positions: NDArray[np.int64], views: Viewpoints) -> pa.ChunkedArray:
+    def classifiers_at(self, positions: NDArray[np.int64], views: Viewpoints) -> pa.ChunkedArray:
+        """The variables that rows are mapped to; NULL for rows outside of the match."""
         matches = self.matches
         names = wrap_strings(self.variables).cast(pa.string())
         if views.is_each and not views.at_end and positions is self.row_position:
@@ -328,7 +329,7 @@ class MatchReader:
         label[inside] = matches.labels[(first + positions - start)[inside]] >> 1
         return take_or_null(names, label)
 
-    def _aggregate(self, node: Aggregate, views: Viewpoints) -> pa.ChunkedArray:
+    def aggregate_over(self, node: Aggregate, views: Viewpoints) -> pa.ChunkedArray:
         """Aggregates are computed per match, or per mapped row, and then read per output row."""
         is_final = views.sees_final(node.semantics)
         if (node, is_final) not in self._aggregates:

@@ -121,7 +121,7 @@ def _all_rows(
         row_position = np.concatenate([row_position, matches.start[empty]])[order]
     if plan.rows_per_match is not RowsPerMatch.ALL_WITH_UNMATCHED:
         return views, row_position, None
-    unmatched = _unmatched_positions(reader)
+    unmatched = unmatched_positions(reader)
     if decided is not None:
         unmatched = decided.those_of(unmatched, reader.arrangement.offsets)
     n_rows = len(views) + len(unmatched)
@@ -130,7 +130,7 @@ def _all_rows(
     return views, positions, place
 
 
-def _unmatched_positions(reader: MatchReader) -> NDArray[np.int64]:
+def unmatched_positions(reader: MatchReader) -> NDArray[np.int64]:
     """Positions that no match covers and at which no empty match stands."""
     matches = reader.matches
     # Matches begin in order, so what lies between the furthest row covered so far and the next begin is unmatched.

@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from sparkrex.settings import Settings
     from sparkrex.source import Span
 
-_SKIP_MODES = {
+SKIP_MODES = {
     SkipTo.PAST_LAST_ROW: kernel.PAST_LAST_ROW, SkipTo.NEXT_ROW: kernel.NEXT_ROW, SkipTo.FIRST: kernel.TO_FIRST,
     SkipTo.LAST: kernel.TO_LAST,
 }
+"""AFTER MATCH SKIP as kernels take it."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,7 +60,7 @@ class Problem:
     @property
     def skip_mode(self) -> int:
         """AFTER MATCH SKIP as kernels know it."""
-        return _SKIP_MODES[self.plan.skip.to]
+        return SKIP_MODES[self.plan.skip.to]
 
     @property
     def skip_member(self) -> NDArray[np.bool_]:

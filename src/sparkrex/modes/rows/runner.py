@@ -77,7 +77,7 @@ class RowRunner:
         """See `matching.runner`."""
         if feed.is_whole:
             frame = Frame(feed.table, feed.arrangement, np.zeros(len(feed.slots), np.int64))
-            matches = self._find(feed, frame, Partitions.whole(frame.offsets), frame.n_held)
+            matches = self.find_matches(feed, frame, Partitions.whole(frame.offsets), frame.n_held)
             return self._read(frame, matches, None)
         frame = state.open(feed)
         numbers = state.numbers[feed.slots]
@@ -87,7 +87,7 @@ class RowRunner:
             frame.offsets, np.ascontiguousarray(numbers["begins"]), feed.closes, first.copy(),
             numbers["number"].copy(), feed.horizon,
         )
-        matches = self._find(feed, frame, partitions, numbers["dropped"])
+        matches = self.find_matches(feed, frame, partitions, numbers["dropped"])
         result = self._read(frame, matches, Decided(np.maximum(first, covered), partitions.start))
         np.maximum.at(covered, np.searchsorted(frame.offsets, matches.start, side="right") - 1, matches.end)
         keep = np.maximum(begin, partitions.start - self.choice.problem.reach_back)
@@ -100,7 +100,7 @@ class RowRunner:
             state.close(feed, frame, keep, self.settings)
         return result
 
-    def _find(self, feed: Feed, frame: Frame, partitions: Partitions, dropped: NDArray[np.int64]) -> Matches:
+    def find_matches(self, feed: Feed, frame: Frame, partitions: Partitions, dropped: NDArray[np.int64]) -> Matches:
         """The matches that the frame decides; of each partition `dropped` rows stood before it."""
         used = columns_of(self.plan.tested())
         table = frame.table.select([name for name in frame.table.column_names if name in used])

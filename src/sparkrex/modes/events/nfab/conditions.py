@@ -60,7 +60,7 @@ def edge_conditions(query: EventQuery, automaton: Automaton, negated: Iterable[s
         found.edges.append([])
         for edge in edges:
             variable = automaton.variable(edge.target)
-            parts = _leaves(leave, automaton, state, edge.target)
+            parts = leaves_of(leave, automaton, state, edge.target)
             if variable not in automaton.possibly[state]:
                 parts.append(begin.get(variable))
             elif variable in automaton.surely[state]:
@@ -69,7 +69,7 @@ def edge_conditions(query: EventQuery, automaton: Automaton, negated: Iterable[s
                 parts.append(_either(variable, begin.get(variable), take.get(variable)))
             found.edges[-1].append(found.number(_and(parts)))
         ends = automaton.accepts[state]
-        found.accepts.append(found.number(_and(_leaves(leave, automaton, state, None))) if ends else NEVER)
+        found.accepts.append(found.number(_and(leaves_of(leave, automaton, state, None))) if ends else NEVER)
     found.absent = [found.number(absent.get(variable)) for variable in negated]
     return found
 
@@ -78,9 +78,10 @@ def _by_variable(definitions: tuple[Definition, ...]) -> dict[str, Expression]:
     return {definition.variable: definition.condition for definition in definitions}
 
 
-def _leaves(
+def leaves_of(
     leave: dict[str, Expression], automaton: Automaton, state: int, target: int | None
 ) -> list[Expression | None]:
+    """What must hold for a run to leave the state by an edge to `target`, or as a match."""
     if not automaton.is_left(state, target):
         return []
     parts: list[Expression | None] = []

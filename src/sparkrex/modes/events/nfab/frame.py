@@ -76,7 +76,7 @@ class FeedArrays:
         self.events = Events(window_first, ties, can_start)
         self._accepts = conditions.accepts
         self.absences = self._absences(conditions, plan, variables, frame.n_rows)
-        self.apart = self._apart(query, conditions, plan)
+        self.apart = self.what_keeps_apart(query, conditions, plan)
 
     @property
     def absences_of_runs(self) -> Absences | None:
@@ -121,7 +121,8 @@ class FeedArrays:
             np.array(plan.at_end, np.int64), *plan.edge_tables(), *plan.end_tables(), self._postponed,
         )
 
-    def _apart(self, query: EventQuery, conditions: Conditions, plan: AbsencePlan) -> Apart:
+    def what_keeps_apart(self, query: EventQuery, conditions: Conditions, plan: AbsencePlan) -> Apart:
+        """What tells runs apart that are otherwise the same, because a negation reads it."""
         begin, end = self.tests.code_begin, self.tests.code_end
         by = BY_ROWS if plan.may_be_partitioned else BY_CANDIDATES
         reads_run = [by if number >= 0 and begin[number] < end[number] else 0 for number in conditions.absent]

@@ -72,7 +72,7 @@ def build_rows(
 
 def with_index(table: pa.Table, arrangement: Arrangement, counted: Counted) -> pa.Table:
     """The table with the column that START_INDEX() and END_INDEX() read."""
-    return table.append_column(INDEX, wrap(_indexes(arrangement, counted.first)))
+    return table.append_column(INDEX, wrap(indexes_in_partitions(arrangement, counted.first)))
 
 
 def choose_results(search: SegmentSearch, found: Segments) -> tuple[Segments, Segments]:
@@ -188,7 +188,7 @@ def _numbers(found: Segments, arrangement: Arrangement, next_number: NDArray[np.
     return numbers
 
 
-def _indexes(arrangement: Arrangement, first: NDArray[np.int64]) -> NDArray[np.int64]:
+def indexes_in_partitions(arrangement: Arrangement, first: NDArray[np.int64]) -> NDArray[np.int64]:
     """For every input row its position in its partition."""
     lengths = np.diff(arrangement.offsets)
     positions = np.arange(arrangement.n_rows) - np.repeat(arrangement.offsets[:-1] - first, lengths)

@@ -131,7 +131,7 @@ class Series:
     def frame(self, windows: tuple[Window, ...]) -> Frame:
         """What all these windows together allow. Their columns ascend inside every partition."""
         if windows not in self._frames:
-            low, high = _rows(windows, self.n_rows)
+            low, high = window_in_rows(windows, self.n_rows)
             is_rows_only = all(window.column is None for window in windows)
             self._frames[windows] = Frame(low, high) if is_rows_only else Frame(low, high, *self.bounds(windows))
         return self._frames[windows]
@@ -142,7 +142,7 @@ class Series:
         if windows not in self._bounds:
             first_end = np.arange(self.n_rows, dtype=np.int64)
             last_end = np.repeat(self.offsets[1:] - 1, np.diff(self.offsets))
-            row_window(self.offsets, *_rows(windows, self.n_rows), first_end, last_end)
+            row_window(self.offsets, *window_in_rows(windows, self.n_rows), first_end, last_end)
             for window in windows:
                 if window.column is not None:
                     values = self.columns[window.column].values
@@ -173,7 +173,7 @@ class Series:
         return self._longest[windows]
 
 
-def _rows(windows: tuple[Window, ...], n_rows: int) -> tuple[int, int]:
+def window_in_rows(windows: tuple[Window, ...], n_rows: int) -> tuple[int, int]:
     """The fewest and the most rows that windows on rows allow."""
     low, high = 1, max(n_rows, 1)
     for window in windows:

@@ -35,7 +35,7 @@ def chosen(search: SegmentSearch, found: Segments) -> Segments:
         return found if names == sorted(names) else at_places(found, np.lexsort([*keys, found.end, found.start]))
     order = np.lexsort([*keys, -found.end, found.start])
     is_chosen = np.zeros(len(found), np.bool_)
-    following = _next_starts(skip, found)
+    following = next_starts(skip, found)
     stuck = int(choose(order, found.start, following, is_chosen))
     if stuck >= 0:
         raise _goes_nowhere(search, skip, int(found.start[stuck]), has_segment=bool(following[stuck] >= 0))
@@ -50,10 +50,10 @@ def _binding_of(found: Segments, name: str) -> Binding:
 def skipped_to(search: SegmentSearch, chosen: Segments) -> NDArray[np.int64]:
     """Where the search goes on behind each of the segments that were chosen."""
     assert search.skip is not None
-    return _next_starts(search.skip, chosen)
+    return next_starts(search.skip, chosen)
 
 
-def _next_starts(skip: Skip, found: Segments) -> NDArray[np.int64]:
+def next_starts(skip: Skip, found: Segments) -> NDArray[np.int64]:
     """Where the next match may start behind each of the segments; -1 where the variable to go to has none in it."""
     if skip.to is SkipTo.PAST_LAST_ROW:
         return found.end + 1

@@ -167,7 +167,7 @@ class MaterializeKleene(Unary):
         starts = (base.start >= spaces.start_low[base.space]) & (base.start <= spaces.start_high[base.space])
         latest = kept(base, starts)
         for _ in range(self.minimum - 1):
-            latest = _longer(join, stretch, latest, base)
+            latest = longer_by_one(join, stretch, latest, base)
         whole = self._bound_closure(join, stretch, latest, base) if base.bindings else self._closure(
             stretch, latest, base, upper
         )
@@ -266,7 +266,7 @@ class MaterializeKleene(Unary):
         seen = latest
         rounds = self.minimum
         while len(latest) and (self.maximum is None or rounds < self.maximum):
-            latest = _minus(_longer(join, stretch, latest, base), seen)
+            latest = _minus(longer_by_one(join, stretch, latest, base), seen)
             seen = distinct(together([seen, latest]))
             if len(seen) > self.limit:
                 raise TooManySegmentsError
@@ -275,7 +275,7 @@ class MaterializeKleene(Unary):
         return distinct(together(found))
 
 
-def _longer(join: Join, spaces: Spaces, latest: Segments, base: Segments) -> Segments:
+def longer_by_one(join: Join, spaces: Spaces, latest: Segments, base: Segments) -> Segments:
     """One iteration more. What is bound is the last iteration's."""
     return join.joined(spaces, Segments(latest.space, latest.start, latest.end), base)
 

@@ -91,10 +91,11 @@ def columns_of(node: Logical) -> set[str | None]:
 
 def lengths(node: Logical, column: str | None) -> Lengths:
     """The lengths that the node's segments have: what its windows allow and what follows from its parts."""
-    return window_lengths(node.windows, column).within(_from_parts(node, column))
+    return window_lengths(node.windows, column).within(lengths_from_parts(node, column))
 
 
-def _from_parts(node: Logical, column: str | None) -> Lengths:
+def lengths_from_parts(node: Logical, column: str | None) -> Lengths:
+    """What the parts of a node allow, its own windows left out."""
     match node:
         case Leaf(is_point=True):
             return Lengths(shortest(column), shortest(column))

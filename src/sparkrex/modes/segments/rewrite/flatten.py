@@ -61,7 +61,7 @@ def _flat(node: Logical) -> Logical:
         case Either(parts=inside) if len(set(inside)) < len(inside):
             return Either(tuple(dict.fromkeys(inside)), windows=node.windows)
         case Concat(parts=inside) if any(map(_is_inner, inside)):
-            return _flat_chain(node)
+            return flat_chain(node)
     return node
 
 
@@ -69,7 +69,8 @@ def _is_inner(part: Logical) -> bool:
     return isinstance(part, Concat) and not part.windows
 
 
-def _flat_chain(node: Concat) -> Concat:
+def flat_chain(node: Concat) -> Concat:
+    """The concatenation with the parts of those inside it that have no window of their own."""
     inside: list[Logical] = []
     shares: list[bool] = []
     for place, part in enumerate(node.parts):

@@ -74,7 +74,7 @@ def _pushed_into_chain(node: Concat, columns: set[str | None]) -> Logical:
         n_shared, is_gapless = sum(node.shares), all(node.shares)
         for place in range(len(of_parts)):
             others = of_parts[:place] + of_parts[place + 1 :]
-            piece = _piece(whole, total(others, (), column), n_shared, column, is_gapless)
+            piece = window_of_piece(whole, total(others, (), column), n_shared, column, is_gapless)
             narrower.setdefault(place, []).extend(as_windows(piece, column))
     inside = tuple(with_windows(part, *narrower[place]) for place, part in enumerate(node.parts))
     changed = iter(inside)
@@ -86,7 +86,7 @@ def _of_an_iteration(node: Repeat, column: str | None) -> tuple[Window, ...]:
     one = lengths(node.part, column)
     fewest = node.minimum - 1
     shared = int(node.shares)
-    high = _piece(
+    high = window_of_piece(
         Lengths(0, whole.high), Lengths(lowered(fewest * one.low) if column else fewest * one.low, None),
         fewest * shared, column, node.shares,
     ).high
@@ -101,7 +101,7 @@ def _of_an_iteration(node: Repeat, column: str | None) -> tuple[Window, ...]:
     return as_windows(Lengths(low, high), column)
 
 
-def _piece(whole: Lengths, others: Lengths, n_shared: int, column: str | None, is_gapless: bool) -> Lengths:
+def window_of_piece(whole: Lengths, others: Lengths, n_shared: int, column: str | None, is_gapless: bool) -> Lengths:
     """What is left of the whole for one part."""
     if column is None:
         high = None if whole.high is None else whole.high + n_shared - others.low
