@@ -55,6 +55,7 @@ def test_event_fault_is_caught(fault: EventFault, record_property: Callable[[str
     record_property("caught", f"{fault.name}: example {number + 1}, {text.splitlines()[0][:200]}")
 
 
+@pytest.mark.slow
 def test_without_an_event_fault_nothing_is_caught() -> None:
     assert first_difference(60, None) is None
 

@@ -34,6 +34,7 @@ def test_fault_is_caught(fault: Fault, record_property: Callable[[str, object], 
     record_property("caught", f"{fault.name}: example {number + 1}, {text}")
 
 
+@pytest.mark.slow
 def test_without_a_fault_nothing_is_caught() -> None:
     with one_database():
         assert first_difference(100, "") is None

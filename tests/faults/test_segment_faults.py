@@ -46,6 +46,7 @@ def test_fault_is_caught(fault: Fault) -> None:
         assert is_seen, f"not caught: {fault.name}"
 
 
+@pytest.mark.slow
 def test_without_a_fault_nothing_is_caught() -> None:
     assert not is_caught(60, "")
 

@@ -124,6 +124,7 @@ def test_other_sources_have_another_folder(tmp_path: Path, zipped: Path) -> None
     assert after["compiled"] == 1
 
 
+@pytest.mark.slow
 def test_code_that_checks_bounds_has_another_folder(tmp_path: Path) -> None:
     plain = call(PACKAGE.parent, XDG_CACHE_HOME=str(tmp_path))
     checked = call(PACKAGE.parent, XDG_CACHE_HOME=str(tmp_path), NUMBA_BOUNDSCHECK="1")
@@ -138,6 +139,7 @@ def test_checks_of_bounds_find_what_runs_over_the_end(tmp_path: Path) -> None:
     assert out.splitlines() == ["index is out of bounds"] * 2, err
 
 
+@pytest.mark.slow
 def test_processes_that_compile_the_same_at_once_do_no_harm(tmp_path: Path) -> None:
     processes = [start(PACKAGE.parent, XDG_CACHE_HOME=str(tmp_path)) for _ in range(3)]
     assert len({answer(process)["folder"] for process in processes}) == 1

@@ -41,6 +41,7 @@ def compiled() -> dict[str, list[Any]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_each_kernel_has_one_signature(seed: int) -> None:
     random = np.random.default_rng(seed)

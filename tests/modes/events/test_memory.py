@@ -71,7 +71,7 @@ def test_a_query_takes_what_event_memory_says(query: str, algorithm: str) -> Non
     assert share <= 1.25
 
 
-@pytest.mark.parametrize("chunk_rows", [None, 1500])
+@pytest.mark.parametrize("chunk_rows", [None, pytest.param(1500, marks=pytest.mark.slow)])
 def test_the_buffer_takes_what_event_memory_says(chunk_rows: int | None) -> None:
     """Growing by copying took 1.3 times as much, and 2.9 times in chunks, where the state kept a copy."""
     query = RUNS.replace("RETURN", "{ c.x > a.ts } RETURN")  # reads a, which keeps runs apart
@@ -103,6 +103,7 @@ def test_backtracking_forgets_the_histories_it_has_left() -> None:
     assert share <= 0.25
 
 
+@pytest.mark.slow
 def test_the_matches_of_ends_that_waited_take_what_the_buffer_leaves() -> None:
     """The buffer and the ends took 0.7 times as much beside them."""
     query = RUNS.replace("C c)", "C c, ~(D d))").replace("RETURN", "WITHIN 2600 RETURN")

@@ -8,11 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 CALLED = {"automaton.look_back", "automaton.walk", "automaton.walk_past", "backtrack.is_ascending", "backtrack.search"}
 """Kernels that Python calls."""
 
 
+@pytest.mark.slow
 def test_every_kernel_has_one_signature() -> None:
     # In a process of its own: tests of kernels compile them for arguments of other types, too.
     found = subprocess.run(

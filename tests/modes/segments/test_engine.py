@@ -145,7 +145,7 @@ def test_sql_around_a_search() -> None:
     ]
 
 
-@pytest.mark.parametrize("planner", ["optimizer", "sm_left", "pr_right"])
+@pytest.mark.parametrize("planner", [pytest.param("optimizer", marks=pytest.mark.slow), "sm_left", "pr_right"])
 def test_hundreds_of_alternatives(planner: str) -> None:
     names = "ABCDEFGHI"
     pattern = " ".join(f"{name}?" for name in names)

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 OF_COLUMNS = {
     "co_moments.next_changes", "co_moments.pair_counts", "co_moments.pair_table", "correlation.correlation_scan",
@@ -21,6 +23,7 @@ LEAST = 30
 """Kernels that the queries must have called, or they show nothing."""
 
 
+@pytest.mark.slow
 def test_every_kernel_has_one_signature() -> None:
     found = subprocess.run(
         [sys.executable, "-m", "tests.modes.segments.kernel_signatures"], capture_output=True, text=True, check=False,
