@@ -46,8 +46,7 @@ def make_environment(version: str) -> Path:
     wanted = "\n".join([*locked_requirements(), *VERSIONS[version]])
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
         venv.create(folder, with_pip=True, clear=True)
-        command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*command, *wanted.split("\n")], check=True)
+        subprocess.run([python, ROOT / "tools" / "install.py", *wanted.split("\n")], check=True)
         stamp.write_text(wanted, encoding="utf-8")
     return python
 

@@ -160,3 +160,8 @@ def test_the_command_passes_them_on(tmp_path: Path) -> None:
     assert main([*command, "--arg", "low=2", "--arg", "name='?'"]) == 0
     assert pq.read_table(tmp_path / "o.parquet").to_pydict() == {"x": [3]}
     assert main([*command, "--overwrite", "--arg", "low=2"]) == 1
+
+
+def test_a_doubled_quote_around_the_clause() -> None:
+    query = """SELECT 'it''s' AS a, "d""q" AS b, n FROM t MATCH_RECOGNIZE (MEASURES 'x''y' AS n PATTERN (A))"""
+    assert rex.sql(query, t=TICKS.slice(0, 1)).to_pylist() == [{"a": "it's", "b": 'd"q', "n": "x'y"}]
