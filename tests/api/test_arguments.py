@@ -202,3 +202,12 @@ def test_a_window_of_too_many_rows() -> None:
     clause = "ORDER BY id MEASURES id AS n PATTERN (A S) DEFINE A AS zscore_outlier(id, {n}) > 1, SEGMENT S AS true"
     with pytest.raises(rex.AnalysisError, match=r"REX213.*whole number of rows"):
         rex.match(clause.format(n=10**20), pa.table({"id": [1, 2]}))
+
+
+@pytest.mark.parametrize(
+    "text", ["ORDER BY id PATTERN (A+)", "PARTITION BY id MEASURES id AS x PATTERN (A)", QUERY, f"TIME id {QUERY}"]
+)
+def test_a_clause_where_a_statement_is_expected(text: str) -> None:
+    for call in (rex.sql, rex.explain):
+        with pytest.raises(rex.ParseError, match=r"(?s)REX101.*this is a clause.*rex\.match.*rex\.events"):
+            call(text, TABLE)

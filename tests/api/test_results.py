@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -114,3 +114,25 @@ def test_libraries_that_no_input_is_of_need_not_be_there() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert shown.stdout.strip() == "[{'n': 1}]"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_difference_of_times_is_a_duration(library: str) -> None:
+    """Neither library has intervals."""
+    times = pa.table({"ts": pa.array([datetime(2024, 1, 1), datetime(2024, 2, 5, 6)])})
+    frame = times.to_pandas() if library == "pandas" else pl.from_arrow(times)
+    clause = "ORDER BY ts MEASURES LAST(ts) - FIRST(ts) AS long, FIRST(ts) - PREV(FIRST(ts)) AS none PATTERN (A+) {}"
+    found = rex.match(clause.format(""), frame)
+    assert found["long"][0] == timedelta(days=35, hours=6)
+    assert "35 days" in str(found) or "35d" in str(found)
+    assert found["none"].isnull().all() if library == "pandas" else found["none"][0] is None
+    empty = rex.match(clause.format("DEFINE A AS ts IS NULL"), frame)
+    assert len(empty) == 0
+    assert [str(kind) for kind in empty.dtypes] == [str(kind) for kind in found.dtypes]
+
+
+def test_intervals_of_months() -> None:
+    clause = "ORDER BY x MEASURES INTERVAL '1' MONTH AS month PATTERN (A)"
+    assert "months=1" in str(rex.match(clause, pd.DataFrame({"x": [1]})))
+    with pytest.raises(rex.UnsupportedError, match=r"REX301.*polars does not have"):
+        rex.match(clause, pl.DataFrame({"x": [1]}))

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlglot import ErrorLevel, exp
+from sqlglot import exp
+
+from sparkrex.scalar.spark_in_duckdb import translate
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
@@ -38,7 +40,7 @@ class HostSyntax:
 
         Raises sqlglot's UnsupportedError if that host has nothing that means the same.
         """
-        asked = _template(tree.sql(dialect=host, unsupported_level=ErrorLevel.RAISE), n_operands)
+        asked = _template(translate(tree, dialect, host), n_operands)
         return cls(asked, tree, n_operands, dialect, {host: asked})
 
     @property
@@ -51,8 +53,7 @@ class HostSyntax:
     def template(self, host: str) -> str:
         """The template in a host's SQL; sqlglot's UnsupportedError if the host has nothing that means the same."""
         if host not in self._templates:
-            translated = self.tree.sql(dialect=host, unsupported_level=ErrorLevel.RAISE)
-            self._templates[host] = _template(translated, self.n_operands)
+            self._templates[host] = _template(translate(self.tree, self.dialect, host), self.n_operands)
         return self._templates[host]
 
     def is_unknown_function(self) -> bool:

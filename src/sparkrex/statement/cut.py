@@ -19,7 +19,7 @@ from sparkrex.modes.tables import ELSEWHERE, LANGUAGES, claiming_language
 from sparkrex.source import Source, Span
 from sparkrex.statement import from_item
 from sparkrex.statement.action import Action, find_action
-from sparkrex.statement.mistakes import refuse_misspelt_keywords, unclosed
+from sparkrex.statement.mistakes import refuse_clauses, refuse_misspelt_keywords, unclosed
 from sparkrex.statement.outside import refuse_offsets_outside
 from sparkrex.statement.parameters import Literals, bind
 from sparkrex.statement.with_clauses import common_table_expressions, outer_names
@@ -85,6 +85,7 @@ def cut(source: Source, dialect: Dialect, suffix: str, literals: Literals | None
         raise ParseError("REX101", "the statement is empty", source, Span(0, 0))
     if (error := unclosed(tokens, source)) is not None:
         raise error
+    refuse_clauses(tokens, source)
     refuse_misspelt_keywords(tokens, source)
     for index, token in enumerate(tokens):
         if token.token_type is TokenType.SEMICOLON:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from sparkrex.source import Source
 
+_BEGIN_A_CLAUSE = {"PARTITION BY", "ORDER BY", "MEASURES", "PATTERN", "TIME", "TYPE", "ONE", "ALL"}
+
 
 def refuse_misspelt_keywords(tokens: Sequence[Token], source: Source) -> None:
     """MATCH_RECOGNISE (...), MATCH RECOGNIZE (...) and a keyword without parentheses."""
@@ -44,6 +46,17 @@ def refuse_misspelt_keywords(tokens: Sequence[Token], source: Source) -> None:
                 "REX101", f"unknown keyword {source.text[token.start : tokens[last].end + 1]}", source,
                 span_of(token).to(span_of(tokens[last])), hint=f"did you mean {meant[0]}?",
             )
+
+
+def refuse_clauses(tokens: Sequence[Token], source: Source) -> None:
+    """A clause of its own, or an event query, where a statement is expected."""
+    if word(tokens[0]) in _BEGIN_A_CLAUSE and _has_pattern(tokens, 0):
+        raise ParseError(
+            "REX101", "this is a clause, and a statement is expected", source, span_of(tokens[0]),
+            hint="rex.match takes the clause of a row pattern, rex.events an event query; "
+            "a statement is SELECT * FROM t MATCH_RECOGNIZE (...)",
+            command_hint="write SELECT * FROM t MATCH_RECOGNIZE (...)",
+        )
 
 
 def unclosed(tokens: Sequence[Token], source: Source) -> ParseError | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import sqlglot
-from sqlglot import ErrorLevel, exp
+from sqlglot import exp
 from sqlglot.errors import ParseError as SqlglotParseError
 from sqlglot.errors import SqlglotError
 from sqlglot.errors import UnsupportedError as SqlglotUnsupported
@@ -22,6 +22,7 @@ from sqlglot.errors import UnsupportedError as SqlglotUnsupported
 from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError, UnsupportedError, nearest
 from sparkrex.hosts.duckdb.types import arrow_column_type
 from sparkrex.scalar.guards import FINER_THAN_MICROSECONDS
+from sparkrex.scalar.spark_in_duckdb import translate
 from sparkrex.source import Source, Span
 from sparkrex.threads import run_aside
 
@@ -121,7 +122,7 @@ class DuckDbHost:
         if self.dialect_name.startswith(("spark", "databricks")) and "try_cast" not in sql.lower():
             tree = tree.transform(lambda node: exp.Cast(**node.args) if isinstance(node, exp.TryCast) else node)
         try:
-            return tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE)
+            return translate(tree, self.query_dialect, "duckdb")
         except SqlglotUnsupported as error:
             raise UnsupportedError(
                 "REX301", f"the SQL around MATCH_RECOGNIZE cannot be translated from {self.dialect_name} to duckdb",
