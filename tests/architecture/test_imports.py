@@ -65,7 +65,7 @@ TABLE: dict[str, Allowed] = {
     "kernels/compiling": allow(),
     "columns": allow(*FOUNDATION, "kernels", "columns/paths", packages="numpy pyarrow"),
     # Results in the library of their inputs.
-    "columns/results": allow(*FOUNDATION, "columns", packages="pyarrow pandas polars"),
+    "columns/results": allow(*FOUNDATION, "columns", packages="numpy pyarrow pandas polars"),
     # Files behind URIs; fsspec is used if it is there.
     "columns/paths": allow(*FOUNDATION, packages="pyarrow fsspec"),
     # What modes share: conditions over rows, and what is read from matches.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.kernels.forms import in_both_forms, in_form
 
-from sparkrex.kernels.accumulate import accumulate
+from sparkrex.kernels.accumulate import Mapped, Sets, Totals, Values, accumulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,9 +59,10 @@ class Case:
         if not self.is_valid.all():
             bits = np.packbits(np.concatenate([np.zeros(self.bit_offset, np.bool_), self.is_valid]), bitorder="little")
         in_form(accumulate, form)(
-            self.label_offsets, self.labels, self.first, self.order, self.values, bits, self.bit_offset,
-            self.takes_part, self.is_member, self.by_label, np.ones((2, 4), np.bool_), kind.type(0), kind == np.int64,
-            running, begin, end, *outputs.values(),
+            Mapped(self.label_offsets, self.labels, self.first, self.order, self.takes_part),
+            Values(self.values, bits, self.bit_offset, kind.type(0), kind == np.int64),
+            Sets(self.is_member, self.by_label, np.ones((2, 4), np.bool_)), running, begin, end,
+            Totals(*outputs.values()),
         )
         return outputs
 

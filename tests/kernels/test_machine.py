@@ -42,13 +42,13 @@ class Machine:
         ints = np.array([value or 0 for value in self.ints], np.int64)
         floats = np.array([value or 0.0 if value != 0 else value for value in self.floats], np.float64)
         # Column 0 has no NULL, column 1 one in row 2. Where a target has no row: -5, and NULL.
-        columns = (
+        columns = m.ReadColumns(
             np.array([[10, 11, 12, 13], [20, 21, 99, 23]]), np.array([[0, 0, 0, 0], [0, 0, 1, 0]], np.uint8),
             np.array([0, 1], np.uint8),
             np.array([[1.0, 1.1, 1.2, 1.3], [2.0, 2.1, 9.9, 2.3]]),
             np.array([[0, 0, 0, 0], [0, 0, 1, 0]], np.uint8), np.array([0, 1], np.uint8),
         )
-        machine = (
+        machine = m.Machine(
             table, np.array([[FIRST_OF_SET, 0, self.shift, 0]]), np.array(self.reads, np.int64).reshape(-1, 3),
             np.array(self.int_constants, np.int64), np.array(self.float_constants, np.float64), np.array([-5, 0]),
             np.array([0, 1], np.uint8), np.array([-0.5, 0.0]), np.array([0, 1], np.uint8), ints, floats, nulls,

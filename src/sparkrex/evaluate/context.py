@@ -22,6 +22,7 @@ from sparkrex.columns.values import (
 )
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.bytecode_compiler import Compiler
+from sparkrex.kernels.machine import Machine, ReadColumns
 from sparkrex.scalar.expression import Call, ColumnAt, Expression, Literal, walk
 from sparkrex.scalar.render.duckdb import render
 from sparkrex.scalar.split import Condition, is_constant
@@ -71,18 +72,18 @@ class Context:
         self._missing_floats = [self._value_of_no_row(expression) for expression in self.bytecode.float_columns]
         texts = [value for value, _ in self._missing_ints if isinstance(value, str)]
         self._codes = StringCodes(strings, sorted({*self._literals, *texts}))
-        self.columns = (
+        self.columns = ReadColumns(
             *self._fill_columns(self.bytecode.int_columns, np.int64, self._ints),
             *self._fill_columns(self.bytecode.float_columns, np.float64, floats_of),
         )
 
-    def machine(self) -> tuple[Any, ...]:
-        """See `kernels.machine.holds`. Asks the host nothing: threads call it."""
+    def machine(self) -> Machine:
+        """The program with registers of its own. Asks the host nothing: threads call it."""
         code = self.bytecode
         constants = list(code.int_constants)
         for number in code.string_constants:
             constants[number] = self._codes.code(self._literals[constants[number]])
-        return (
+        return Machine(
             np.array(code.code, np.int64).reshape(-1, 9),
             np.array(list(code.targets), np.int64).reshape(-1, 4),
             np.array(list(code.records.reads), np.int64).reshape(-1, 3),

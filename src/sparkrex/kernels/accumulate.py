@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import numpy as np
 
 from sparkrex.kernels.lazy import njit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SUM, LEAST, MOST, SQUARE = range(4)
 """Columns of `wanted`."""
@@ -15,36 +20,75 @@ _NEAR = 2_048
 """How many rows are fetched at a time, unless one match has more: they stay in the fastest cache."""
 
 
-@njit(cache=True, nogil=True)
-def accumulate(
-    label_offsets, labels, first, order, values, valid_bits, bit_offset, takes_part, is_member, by_label, wanted, zero,
-    is_whole, running, begin, end, count, total, least, most, square, overflowed,
-):
-    """Aggregate one column over several sets of variables, per match, or per mapped row if `running`.
-
-    A match's rows are read for all sets while they are near. In doubles NaN is above
-    every number.
+class Mapped(NamedTuple):
+    """The mapped rows of matches.
 
     Parameters
     ----------
     label_offsets : int64, n_matches + 1
     labels : int16 per mapped row, 2 * variable + excluded; may be empty if no set asks for labels
-    first : int64 per match, where the match's first row is found: in `order` if that is not empty, else in `values`
-    order : int64, places in `values`, or empty
-    values : int64 or float64
-    valid_bits, bit_offset : uint8, Arrow's validity bitmap of `values`, or empty if all are valid
+    first : int64 per match, where the match's first row is found: in `order` if that is not empty, else in the values
+    order : int64, places in the values, or empty
     takes_part : bool per mapped row, or empty if all do
-    is_member : bool, n_sets x labels
-    by_label : bool per set, whether `is_member` decides; otherwise every row takes part
-    wanted : bool, n_sets x 4, what to compute besides the count of values
-    zero : 0 of the type of `values`
-    is_whole : whether sums must stay in int64
-    begin, end : the matches to treat
-    count : int64, n_sets x n_outputs, filled with the number of values
-    total, least, most : as `values`, n_sets x n_outputs, filled where wanted and there are values
-    square : float64, n_sets x n_outputs, the sum of squared distances from the mean
+    """
+
+    label_offsets: NDArray[np.int64]
+    labels: NDArray[np.int16]
+    first: NDArray[np.int64]
+    order: NDArray[np.int64]
+    takes_part: NDArray[np.bool_]
+
+
+class Values(NamedTuple):
+    """What is aggregated: int64 or float64, and Arrow's validity bitmap of it (uint8, its first bit), or an empty one
+    if all values are valid. `zero` is 0 of their type; `is_whole` says that sums must stay in int64."""
+
+    values: NDArray[Any]
+    valid_bits: NDArray[np.uint8]
+    bit_offset: int
+    zero: Any
+    is_whole: bool
+
+
+class Sets(NamedTuple):
+    """Sets of variables: their labels as bool (n_sets, labels), by set whether those decide, otherwise every row takes
+    part; and as bool (n_sets, 4) what to compute besides the count of values."""
+
+    is_member: NDArray[np.bool_]
+    by_label: NDArray[np.bool_]
+    wanted: NDArray[np.bool_]
+
+
+class Totals(NamedTuple):
+    """What is filled.
+
+    Parameters
+    ----------
+    n_values : int64 (n_sets, n_outputs)
+    total, least, most : as the values, (n_sets, n_outputs), where wanted and there are values
+    square : float64 (n_sets, n_outputs), the sum of squared distances from the mean
     overflowed : bool per set, set if a sum left int64
     """
+
+    n_values: NDArray[np.int64]
+    total: NDArray[Any]
+    least: NDArray[Any]
+    most: NDArray[Any]
+    square: NDArray[np.float64]
+    overflowed: NDArray[np.bool_]
+
+
+@njit(cache=True, nogil=True)
+def accumulate(mapped_rows, column, sets, running, begin, end, totals):
+    """Aggregate one column over several sets of variables, per match, or per mapped row if `running`.
+
+    A match's rows are read for all sets while they are near. In doubles NaN is above every number. The matches from
+    `begin` to `end` are treated.
+    """
+    label_offsets, labels, first, order, takes_part = mapped_rows
+    values, valid_bits, bit_offset, zero, is_whole = column
+    is_member, by_label, wanted = sets
+    count, total, least, most, square, overflowed = totals
     has_order = order.shape[0] > 0
     has_nulls = valid_bits.shape[0] > 0
     is_filtered = takes_part.shape[0] > 0

@@ -8,11 +8,16 @@ Booleans are integers 0 and 1. A result that goes to no register is a test: the 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from sparkrex.kernels.arithmetic import SMALLEST, add_checked, equal, less, multiply_checked, subtract_checked
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.path import target_row
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Operations. First those that read integers (booleans, times, codes), then those that read doubles, then jumps.
 MOVE_I, ADD_I, SUB_I, MUL_I, DIV_I, MOD_I, NEG_I, ABS_I, TO_F = range(9)
@@ -34,42 +39,83 @@ TEST = -1  # the destination of a result that the condition needs to be true
 OVERFLOW, DIVISION_BY_ZERO = -1, -2
 
 
+class Machine(NamedTuple):
+    """A program, what it reads beside rows, and its registers.
+
+    Parameters
+    ----------
+    code : int64 (n, 9), see above
+    targets : int64 (n, 4), see `kernels.path`
+    reads : int64 (n, 3), aggregates: what is read, slot among the integers, slot among the doubles
+    int_constants, float_constants : int64, float64
+    int_missing, int_missing_null, float_missing, float_missing_null : int64, uint8, float64, uint8 by column: value and
+        NULL flag where a target has no row
+    ints, floats, nulls : int64, float64, uint8, the registers; each thread has its own
+    label_codes : int64 by variable, its name as a code
+    """
+
+    code: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    reads: NDArray[np.int64]
+    int_constants: NDArray[np.int64]
+    float_constants: NDArray[np.float64]
+    int_missing: NDArray[np.int64]
+    int_missing_null: NDArray[np.uint8]
+    float_missing: NDArray[np.float64]
+    float_missing_null: NDArray[np.uint8]
+    ints: NDArray[np.int64]
+    floats: NDArray[np.float64]
+    nulls: NDArray[np.uint8]
+    label_codes: NDArray[np.int64]
+
+
+class ReadColumns(NamedTuple):
+    """The columns that conditions read, in the frame's order: values and NULL flags (columns, rows), and by column
+    whether it has NULLs. Flags of a column without any are not written."""
+
+    ints: NDArray[np.int64]
+    int_nulls: NDArray[np.uint8]
+    has_int_nulls: NDArray[np.uint8]
+    floats: NDArray[np.float64]
+    float_nulls: NDArray[np.uint8]
+    has_float_nulls: NDArray[np.uint8]
+
+
 @inlined
 def int_operand(mode, number, target, machine, columns, record_ints, version, labels, place):
     """Value and NULL flag of an operand that is an integer."""
-    _, targets, reads, int_constants, _, int_missing, int_missing_null, _, _, ints, _, nulls, label_codes = machine
     row, start, low, high, match_number = place
     value = np.int64(0)
     is_null = False
     if mode == COLUMN:
-        value = columns[0][number, row]
-        is_null = columns[2][number] != 0 and columns[1][number, row] != 0
+        value = columns.ints[number, row]
+        is_null = columns.has_int_nulls[number] != 0 and columns.int_nulls[number, row] != 0
     elif mode == CONSTANT:
-        value = int_constants[number]
+        value = machine.int_constants[number]
     elif mode == REGISTER:
-        value = ints[number]
-        is_null = nulls[number] != 0
+        value = machine.ints[number]
+        is_null = machine.nulls[number] != 0
     elif mode == TARGET:
-        found = target_row(targets, target, record_ints, version, row, start, low, high)
+        found = target_row(machine.targets, target, record_ints, version, row, start, low, high)
         if found < 0:
-            value = int_missing[number]
-            is_null = int_missing_null[number] != 0
+            value = machine.int_missing[number]
+            is_null = machine.int_missing_null[number] != 0
         else:
-            value = columns[0][number, found]
-            is_null = columns[2][number] != 0 and columns[1][number, found] != 0
+            value = columns.ints[number, found]
+            is_null = columns.has_int_nulls[number] != 0 and columns.int_nulls[number, found] != 0
     elif mode == AGGREGATE:
-        slot = reads[number, 1]
-        if reads[number, 0] == READ_COUNT:
+        slot = machine.reads[number, 1]
+        if machine.reads[number, 0] == READ_COUNT:
             value = record_ints[version, slot]
         else:
             value = record_ints[version, slot + 1]
             is_null = record_ints[version, slot] == 0
     elif mode == CLASSIFIER:
-        found = target_row(targets, target, record_ints, version, row, start, low, high)
+        found = target_row(machine.targets, target, record_ints, version, row, start, low, high)
         if found < start or found > row:
             is_null = True
         else:
-            value = label_codes[labels[found - low] // 2]
+            value = machine.label_codes[labels[found - low] // 2]
     elif mode == MATCH_NUMBER:
         value = match_number
     elif mode == NULL:
@@ -80,46 +126,45 @@ def int_operand(mode, number, target, machine, columns, record_ints, version, la
 @inlined
 def float_operand(mode, number, target, machine, columns, record_ints, record_floats, version, place):
     """Value and NULL flag of an operand that is a double."""
-    _, targets, reads, _, float_constants, _, _, float_missing, float_missing_null, _, floats, nulls, _ = machine
     row, start, low, high, _ = place
     value = 0.0
     is_null = False
     if mode == COLUMN:
-        value = columns[3][number, row]
-        is_null = columns[5][number] != 0 and columns[4][number, row] != 0
+        value = columns.floats[number, row]
+        is_null = columns.has_float_nulls[number] != 0 and columns.float_nulls[number, row] != 0
     elif mode == CONSTANT:
-        value = float_constants[number]
+        value = machine.float_constants[number]
     elif mode == REGISTER:
-        value = floats[number]
-        is_null = nulls[number] != 0
+        value = machine.floats[number]
+        is_null = machine.nulls[number] != 0
     elif mode == AGGREGATE:
-        kind = reads[number, 0]
-        slot = reads[number, 1]
+        kind = machine.reads[number, 0]
+        slot = machine.reads[number, 1]
         count = record_ints[version, slot]
         if count == 0:
             is_null = True
         elif kind == READ_AVERAGE:
-            value = record_floats[version, reads[number, 2]] / count
+            value = record_floats[version, machine.reads[number, 2]] / count
         elif kind == READ_INT_AVERAGE:
             value = record_ints[version, slot + 1] / count
         elif kind == READ_FLOAT:
-            value = record_floats[version, reads[number, 2]]
+            value = record_floats[version, machine.reads[number, 2]]
         else:
             freedom = count - 1 if kind in (READ_VAR_SAMP, READ_STDDEV_SAMP) else count
             if freedom == 0:
                 is_null = True
             else:
-                value = record_floats[version, reads[number, 2] + 1] / freedom
+                value = record_floats[version, machine.reads[number, 2] + 1] / freedom
                 if kind >= READ_STDDEV_SAMP:
                     value = np.sqrt(value)
     elif mode == TARGET:
-        found = target_row(targets, target, record_ints, version, row, start, low, high)
+        found = target_row(machine.targets, target, record_ints, version, row, start, low, high)
         if found < 0:
-            value = float_missing[number]
-            is_null = float_missing_null[number] != 0
+            value = machine.float_missing[number]
+            is_null = machine.float_missing_null[number] != 0
         else:
-            value = columns[3][number, found]
-            is_null = columns[5][number] != 0 and columns[4][number, found] != 0
+            value = columns.floats[number, found]
+            is_null = columns.has_float_nulls[number] != 0 and columns.float_nulls[number, found] != 0
     elif mode == NULL:
         is_null = True
     return value, is_null
@@ -131,17 +176,12 @@ def holds(begin, end, machine, columns, record_ints, record_floats, version, lab
 
     Parameters
     ----------
-    machine : code int64 (n, 9), targets int64 (n, 4), reads int64 (n, 3: what, integer slot, double slot),
-        int_constants, float_constants, int_missing, int_missing_null, float_missing, float_missing_null (by column: the
-        value where a target has no row), registers ints, floats and nulls, label_codes (a variable's name as a code)
-    columns, record_ints, record_floats, version : see kernels.path
+    machine, columns : see `Machine` and `ReadColumns`
+    record_ints, record_floats, version : see kernels.path
     labels : of the path's rows, by place in the partition
     place : row, start of the match, bounds of the partition, number of the match
     """
-    code = machine[0]
-    ints = machine[9]
-    floats = machine[10]
-    nulls = machine[11]
+    code, ints, floats, nulls = machine.code, machine.ints, machine.floats, machine.nulls
     at = begin
     while at < end:
         op = code[at, 0]

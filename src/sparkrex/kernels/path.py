@@ -34,7 +34,7 @@ def extend(path, columns, variable, row, version):
     path : updates int64 (n, 6: kind, integer slot, double slot, type of column, column, filter or -1),
         update_offsets int64 (n_variables + 1), record_ints int64 (versions, slots), record_floats float64
         (versions, slots)
-    columns : int_values, int_nulls, int_has_nulls, float_values, float_nulls, float_has_nulls
+    columns : see kernels.machine, `ReadColumns`
     """
     updates, update_offsets, record_ints, record_floats = path
     int_values, int_nulls, int_has_nulls, float_values, float_nulls, float_has_nulls = columns

@@ -18,6 +18,7 @@ from sparkrex.columns.keys import read_only
 from sparkrex.columns.values import kind_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
+from sparkrex.kernels import accumulate as accumulated
 from sparkrex.kernels.accumulate import LEAST, MOST, SQUARE, SUM, accumulate
 from sparkrex.kernels.lazy import kernel_for
 from sparkrex.matching.host_aggregation import aggregate_by_host
@@ -230,11 +231,12 @@ def _by_kernel(
     read = (matches.label_offsets, matches.labels, held.first, held.order, held.values, held.valid_bits)
     offsets, labels, first, order, values, bits = (read_only(item) for item in read)
     kernel = kernel_for(accumulate, matches.n_mapped)
+    mapped = accumulated.Mapped(offsets, labels, first, order, held.takes_part)
+    column = accumulated.Values(values, bits, held.bit_offset, dtype.type(0), dtype.kind == "i")
+    asked = accumulated.Sets(is_member, by_label, wanted)
+    totals = accumulated.Totals(count, total, least, most, square, overflowed)
     spread_slices(
-        lambda begin, end: kernel(
-            offsets, labels, first, order, values, bits, held.bit_offset, held.takes_part, is_member, by_label, wanted,
-            dtype.type(0), dtype.kind == "i", not is_final, begin, end, count, total, least, most, square, overflowed,
-        ),
+        lambda begin, end: kernel(mapped, column, asked, not is_final, begin, end, totals),
         reader.pieces, matches.label_offsets,
     )
     results = {}

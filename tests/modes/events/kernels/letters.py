@@ -175,13 +175,13 @@ class Query:
     def values(self) -> Values:
         n_rows, n_ints = self.stream.n_rows, len(self.initial[0])
         nothing, machine_bits = np.zeros(1, np.uint8), np.zeros(2, np.uint8)
-        machine = (
+        machine = m.Machine(
             np.array([[m.EQ_I, m.TEST, m.COLUMN, 0, 0, m.TARGET, 0, 0, 0]]), np.array([[p.LAST_OF_SET, 0, 0, 0]]),
             np.zeros((0, 3), np.int64), NO_ROWS, np.empty(0), np.zeros(1, np.int64), np.ones(1, np.uint8), np.zeros(1),
             nothing, np.zeros(2, np.int64), np.zeros(2), machine_bits, np.zeros(1, np.int64),
         )
         floats = np.zeros((0, n_rows))
-        columns = (
+        columns = m.ReadColumns(
             self.stream.x.astype(np.int64).reshape(1, n_rows), np.zeros((1, n_rows), np.uint8), nothing, floats,
             np.zeros((0, n_rows), np.uint8), np.empty(0, np.uint8),
         )

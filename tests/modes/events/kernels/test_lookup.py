@@ -10,6 +10,7 @@ import pytest
 from tests.modes.events.kernels.letters import ANY, Query, drawn_stream
 from tests.modes.events.kernels.searching import lookup_of, work_of
 
+from sparkrex.kernels.machine import ReadColumns
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.kernels import lookup as kernel
 from sparkrex.modes.events.kernels.arguments import Cells
@@ -22,7 +23,7 @@ FLOATS = [0.0, -0.0, 1.0, math.nan, -math.nan, math.inf, -math.inf, 5e-324]
 
 def cells_with(ints: list[int], int_nulls: list[int], floats: list[float], float_nulls: list[int]) -> Cells:
     doubles = np.array([floats])
-    columns = (
+    columns = ReadColumns(
         np.array([ints]), np.array([int_nulls], np.uint8), np.array([any(int_nulls)], np.uint8), doubles,
         np.array([float_nulls], np.uint8), np.array([any(float_nulls)], np.uint8),
     )

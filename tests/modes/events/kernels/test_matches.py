@@ -134,7 +134,7 @@ def summing(query: Query, numbers: list[int]) -> Any:
     values = query.values()
     updates = np.array([[p.SUM, 0, 0, p.INTEGERS, 0, -1]] * len(query.letters))
     path = (updates, np.arange(len(query.letters) + 1), np.empty((2, 2), np.int64), np.empty((2, 0)))
-    columns = (np.array([numbers]), *values.cells.columns[1:])
+    columns = values.cells.columns._replace(ints=np.array([numbers]))
     return values._replace(path=path, cells=values.cells._replace(columns=columns))
 
 

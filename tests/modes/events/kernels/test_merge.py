@@ -12,6 +12,7 @@ from tests.modes.events.kernels.buffers import drawn_buffer, histories
 from tests.modes.events.kernels.letters import ANY, EventRows, Query, drawn_stream
 from tests.modes.events.kernels.searching import lookup_of, work_of
 
+from sparkrex.kernels.machine import ReadColumns
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.kernels import merge as kernel
 from sparkrex.modes.events.kernels.arguments import Cells, Compared, Nodes, Plan, Reads, Records, Work
@@ -239,7 +240,7 @@ def test_what_runs_read() -> None:
     floats = np.array([[0.5], [0.5], [-0.0], [0.0], [math.nan], [math.nan]])
     records = Records(ints, floats, floats.view(np.int64))
     doubles = np.array([[1.0, 1.0, 2.5, 2.5, 2.0, 0.0, 0.0]])
-    columns = (
+    columns = ReadColumns(
         np.array([[9, 9, 8, 8, 7, 7, 7]]), np.array([[0, 0, 0, 0, 1, 1, 0]], np.uint8), np.ones(1, np.uint8), doubles,
         np.array([[0, 0, 0, 0, 1, 0, 1]], np.uint8), np.ones(1, np.uint8),
     )

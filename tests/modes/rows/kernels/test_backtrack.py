@@ -98,9 +98,9 @@ class Search:
             int(bounds.start[-1]) if n else 0, int(bounds.number[-1]) if n else 1,
         )
 
-    def _machine(self) -> tuple[Any, ...]:
+    def _machine(self) -> m.Machine:
         nothing = np.zeros(1, np.uint8)
-        return (
+        return m.Machine(
             np.array([row + [0] * (9 - len(row)) for row in self.code], np.int64).reshape(-1, 9),
             np.array([[FIRST_OF_PATH, 0, 0, 0]]), np.zeros((0, 3), np.int64), np.array(self.constants, np.int64),
             np.zeros(0), np.zeros(1, np.int64), nothing, np.zeros(1), nothing, np.zeros(2, np.int64), np.zeros(2),
@@ -112,10 +112,10 @@ def _lines(lines: list[list[int]]) -> Any:
     return np.array(lines, np.int64).reshape(-1, 4)
 
 
-def _columns(times: Any, n_rows: int) -> tuple[Any, ...]:
+def _columns(times: Any, n_rows: int) -> m.ReadColumns:
     """One column of integers, the times."""
     values = np.array([np.zeros(n_rows) if times is None else times]).astype(np.int64)
-    return (
+    return m.ReadColumns(
         values, np.zeros((1, n_rows), np.uint8), np.zeros(1, np.uint8), np.zeros((0, n_rows)),
         np.zeros((0, n_rows), np.uint8), np.zeros(0, np.uint8),
     )

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from sparkrex.kernels.machine import Machine, ReadColumns
+
 
 class Automaton(NamedTuple):
     """By state where its edges begin, whether one of them is a take, its variable, and the condition under which a
@@ -62,7 +64,7 @@ class Tests(NamedTuple):
 class Cells(NamedTuple):
     """The columns that conditions read (`kernels.machine`), and the bits of those of doubles."""
 
-    columns: tuple[Any, ...]
+    columns: ReadColumns
     bits: NDArray[np.int64]
 
 
@@ -71,7 +73,7 @@ class Values(NamedTuple):
     hold registers, so that each thread has its own."""
 
     tests: Tests
-    machine: tuple[Any, ...]
+    machine: Machine
     cells: Cells
     path: tuple[Any, ...]
     no_labels: NDArray[np.int16]

@@ -34,11 +34,11 @@ def key_at(kind, column, row, cells):
     """The key of a column's value in a row, and whether that is NULL."""
     columns, column_bits = cells
     if kind == INT_KEY:
-        is_null = columns[2][column] != 0 and columns[1][column, row] != 0
-        return (MISSING if is_null else columns[0][column, row]), is_null
-    if columns[5][column] != 0 and columns[4][column, row] != 0:
+        is_null = columns.has_int_nulls[column] != 0 and columns.int_nulls[column, row] != 0
+        return (MISSING if is_null else columns.ints[column, row]), is_null
+    if columns.has_float_nulls[column] != 0 and columns.float_nulls[column, row] != 0:
         return MISSING, True
-    value = columns[3][column, row]
+    value = columns.floats[column, row]
     if value != value:
         return _NAN, False
     return (np.int64(0) if value == 0.0 else column_bits[column, row]), False

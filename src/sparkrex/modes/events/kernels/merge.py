@@ -67,10 +67,10 @@ def _read(read, record, records, cells):
     if row < 0:
         return np.int64(1), np.int64(0)
     if kind == INT_AT:
-        if columns[2][column] != 0 and columns[1][column, row] != 0:
+        if columns.has_int_nulls[column] != 0 and columns.int_nulls[column, row] != 0:
             return np.int64(2), np.int64(0)
-        return np.int64(0), columns[0][column, row]
-    if columns[5][column] != 0 and columns[4][column, row] != 0:
+        return np.int64(0), columns.ints[column, row]
+    if columns.has_float_nulls[column] != 0 and columns.float_nulls[column, row] != 0:
         return np.int64(2), np.int64(0)
     return np.int64(0), column_bits[column, row]
 

@@ -90,7 +90,7 @@ class FeedArrays:
         n_ints, n_floats = len(self.initial[0]), len(self.initial[1])
         columns = self.context.columns
         path = (*self._updates, np.empty((2, n_ints), np.int64), np.empty((2, n_floats)))
-        cells = Cells(columns, columns[3].view(np.int64))
+        cells = Cells(columns, columns.floats.view(np.int64))
         return Values(self.tests, self.context.machine(), cells, path, np.empty(0, np.int16))
 
     def plan(self, automaton: kernel.Automaton, options: kernel.Options) -> Plan:

@@ -106,7 +106,7 @@ def _comes_too_late(variable, deadlines, machine, columns, path, version, labels
     """Whether no row can be mapped to the variable behind the rows that are known, or at one of the last of them."""
     row, _, _, high, _ = place
     for b in range(deadlines.begin[variable], deadlines.begin[variable + 1]):
-        time = columns[0][deadlines.bounds[b, 0], row] if row < high else deadlines.earliest
+        time = columns.ints[deadlines.bounds[b, 0], row] if row < high else deadlines.earliest
         if time > _bound(deadlines.bounds, b, machine, columns, path[2], version, labels, place):
             return True
     return False
@@ -130,7 +130,7 @@ def _go_on_running(at, row, depth, limit, low, program, runs, memo, columns, sta
     ends = _is_known_to_fail(run, row, low, memo, memory, start_memory)
     bound = runs.bound_of[run]
     if bound >= 0 and row < limit:
-        ends = ends or columns[0][runs.bounds[bound, 0], row] > stack[depth - 1, _BOUND]
+        ends = ends or columns.ints[runs.bounds[bound, 0], row] > stack[depth - 1, _BOUND]
     if ends:
         stack[depth - 1, _ROW] = row
     return not ends
@@ -179,7 +179,7 @@ def _step_on(at, row, depth, limit, low, program, runs, memo, tests, columns, la
                 return row, _FAILED
         if row >= limit:
             return row, _GO_ON
-        if bound >= 0 and columns[0][runs.bounds[bound, 0], row] > stack[depth - 1, _BOUND]:
+        if bound >= 0 and columns.ints[runs.bounds[bound, 0], row] > stack[depth - 1, _BOUND]:
             return row, _FAILED
         if body == -2 or exit_bitmap < 0 or tests.bitmaps[exit_bitmap, row] != 0:
             return row, _GO_ON
