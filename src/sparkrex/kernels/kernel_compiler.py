@@ -7,6 +7,8 @@ four calls deep would so be optimised five times over, and its own machine code 
    is there once.
 2. Where no references are counted, a variable that is no longer used need not be overwritten. A group of arrays is
    hundreds of numbers, and each `return` would overwrite all groups.
+
+Numba has no types of its own, so that each call of it is untyped to mypy.
 """
 
 from __future__ import annotations

@@ -5,9 +5,12 @@ sqlglot translates these by name alone. What it translates right is not here.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
 from sqlglot.dialects.spark2 import Spark2
 from sqlglot.errors import ErrorLevel
 
@@ -46,15 +49,24 @@ def _as_spark_means(node: exp.Expr) -> exp.Expr:
         case exp.Substring() if (start := node.args.get("start")) is not None:
             return _from_one(node, start)
         case exp.StrToUnix():
-            # A text in the usual format, a time or a date.
-            moment = exp.cast(node.this.copy(), "timestamptz")
-            return exp.cast(exp.Anonymous(this="epoch", expressions=[moment]), "bigint")
-        case exp.ApproxQuantile() if not isinstance(node.args.get("quantile"), exp.Array):
+            seconds: exp.Expr = node.copy()
+            if node.text("format") in _usual_formats():
+                # Not only of texts, as sqlglot takes it, but of times and dates too.
+                moment = exp.cast(node.this.copy(), "timestamptz")
+                seconds = exp.Anonymous(this="epoch", expressions=[moment])
+            return exp.cast(seconds, "bigint")
+        case exp.ApproxQuantile():
             return exp.Anonymous(this="quantile_disc", expressions=[node.this.copy(), node.args["quantile"].copy()])
         case exp.Anonymous():
             return _call(node, node.name.lower(), [part.copy() for part in node.expressions])
         case _:
             return node
+
+
+@cache
+def _usual_formats() -> frozenset[str]:
+    """What sqlglot puts in where `unix_timestamp` is given no format; its dialects differ."""
+    return frozenset(sqlglot.parse_one("unix_timestamp(x)", read=dialect).text("format") for dialect in (Spark2, Spark))
 
 
 def _call(node: exp.Anonymous, name: str, given: list[exp.Expr]) -> exp.Expr:

@@ -32,7 +32,7 @@ def fed(query: str, feeds: list[dict[int, list[int]]], closes: dict[int, set[int
         try:
             host.register("t", TABLE)
             plan, sample, evaluator = prepare_relation(parsed, parsed.statement.relations[0], parsed.clauses[0], host)
-            runner = RowRunner.of(plan, sample, ("k",), evaluator, Settings())  # type: ignore[arg-type]
+            runner = RowRunner.of(plan, sample, ("k",), evaluator, Settings())  # type: ignore[arg-type]  # a row pattern's plan
             state = runner.open()
             for number, rows in enumerate(feeds):
                 pairs = [(f"k{slot}", t) for slot, times in rows.items() for t in times]
