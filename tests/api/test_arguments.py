@@ -97,6 +97,12 @@ def test_a_type_that_no_event_has() -> None:
     assert warned[0].filename == __file__
 
 
+def test_a_type_column_that_no_type_is_read_from() -> None:
+    stream = pa.table({"ts": [1, 2], "kind": ["Buy", "Sell"]})
+    text = "PATTERN SEQ(Any a, Any b) WHERE skip_till_next_match(a, b) RETURN a.ts AS first"
+    assert rex.events(text, stream, time="ts", type="kind", types={"Any": "true"}).to_pylist() == [{"first": 1}]
+
+
 @pytest.mark.parametrize("strategy", ["skip_till_next_match", "strict_contiguity"])
 def test_a_negated_type_that_no_event_has(strategy: str) -> None:
     query = f"PATTERN SEQ(Buy a, ~(Cancel c), Sell b) WHERE {strategy}(a, b)"

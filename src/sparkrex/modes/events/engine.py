@@ -181,7 +181,8 @@ def warn_of_unknown_types(query: EventQuery, table: pa.Table) -> None:
 
     The search for a type ends at its first event, so that only a type that is not there costs a pass over the column.
     """
-    if query.type_column is None or not table.num_rows:
+    # A query whose types all have conditions of their own does not read the column.
+    if query.type_column is None or not query.type_names or not table.num_rows:
         return
     column = _searchable(table.column(query.type_column))
     for name in query.type_names:
