@@ -18,6 +18,9 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
 
 from benchmarks.queries import ALL
 from benchmarks.tables import show
@@ -38,10 +41,10 @@ class Side:
             stdout=subprocess.PIPE, text=True,
         )
 
-    def run(self, name: str, rows: int) -> Run:
-        """Answer a query once."""
+    def run(self, name: str, rows: int, file: Path | None = None) -> Run:
+        """Answer a query once; the answer goes to the file."""
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps([name, rows]) + "\n")
+        self.process.stdin.write(json.dumps([name, rows, file and str(file)]) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
@@ -58,18 +61,18 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Seconds by the clock, of the processor, and what tells answers apart."""
+    """Seconds by the clock and of the processor."""
 
     clock: float
     processor: float
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One query: the runs of both trees, in pairs."""
+    """One query: the runs of both trees, in pairs, and whether the answers are equal."""
 
     name: str
+    is_same: bool
     there: list[Run]
     here: list[Run]
 
@@ -85,18 +88,16 @@ class Compared:
             here.processor / there.processor for here, there in zip(self.here, self.there, strict=True)
         )
 
-    @property
-    def is_same(self) -> bool:
-        """Whether all answers are equal."""
-        return len({run.digest for run in (*self.there, *self.here)}) == 1
-
 
 def compare(name: str, rows: int, repeat: int, there: Side, here: Side) -> Compared:
     """Run a query in both trees, in turn; who begins changes."""
-    for side in (there, here):
-        for _ in range(N_WARM):
-            side.run(name, rows)
-    found = Compared(name, [], [])
+    with TemporaryDirectory() as folder:
+        files = [Path(folder) / "there", Path(folder) / "here"]
+        for side, file in zip((there, here), files, strict=True):
+            for _ in range(N_WARM):
+                side.run(name, rows, file)
+        answers = [pa.ipc.open_file(file).read_all() for file in map(str, files)]
+        found = Compared(name, bool(answers[0].equals(answers[1])), [], [])
     for number in range(repeat):
         turns = [(there, found.there), (here, found.here)]
         for side, runs in turns if number % 2 else turns[::-1]:
