@@ -1,0 +1,1 @@
+"""Trend aggregates (COGRA): the brute-force oracle, random queries, the engine against it."""
