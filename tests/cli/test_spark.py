@@ -57,6 +57,7 @@ def test_a_failure_of_spark_is_3_and_the_log_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.xdist_group("spark")  # a server of Connect has one port: not beside those of tests/spark
 def test_a_run_on_spark_connect(tmp_path: Path) -> None:
     query, ticks = write_inputs(tmp_path)
     out = tmp_path / "out.json"

@@ -23,7 +23,7 @@ SEARCHES = {
     "probed concatenation": ('"(A B)", A=UP, B=UP', 5_000, "pr_left"),
     "probed concatenation, the right part first": ('"(A B)", A=UP, B=UP', 5_000, "pr_right"),
     "probed concatenation with bindings": (
-        '"((A B) & W)", A=UP, B=UP, W="window(4990, 5000)", measures="A.x"', 5_000, "pr_left"),
+        '"((A B) & W)", A=UP, B=UP, W="window(19900, 20000)", measures="A.x"', 20_000, "pr_left"),
     "closure": ('"(A B)+", A=UP, B=UP', 5_000, "sm_left"),
     "closure from given starts": ('"(P A{2,}) & W", A=UP, P=None, W="window(11900, 12000)"', 12_000, "pr_left"),
     "steps of two rows": (
