@@ -11,12 +11,12 @@ import numpy as np
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.ordered import Columns
 from sparkrex.hosts.duckdb.host import DuckDbHost
+from sparkrex.languages.events.syntax import StreamOptions
+from sparkrex.matching.event_order import check_order
 from sparkrex.matching.feeding import feeds_of
 from sparkrex.modes.events.engine import arrange_events, taking_part
 from sparkrex.modes.events.kernels import codes
-from sparkrex.modes.events.language.syntax import EventOptions
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
-from sparkrex.modes.events.order import check_order
 from sparkrex.modes.events.plan import EventQuery
 from sparkrex.modes.events.runner import EventRunner, tested_columns
 from sparkrex.pipeline import INPUT, parse_clause, prepare_relation
@@ -136,9 +136,9 @@ def match_sums(matches: EventMatches, first: int) -> NDArray[np.uint64]:
 
 
 def prepare(text: str, stream: pa.Table, time: str = "ts", **options: Any) -> Prepared:
-    """Parse, analyse and put the stream in order; `options` as EventOptions has them."""
+    """Parse, analyse and put the stream in order; `options` as StreamOptions has them."""
     settings = Settings(threads=1)
-    parsed = parse_clause(text, "MATCH_EVENTS", "spark", EventOptions(time, **options))
+    parsed = parse_clause(text, "MATCH_EVENTS", "spark", StreamOptions(time, **options))
     statement = parsed.statement
     host = DuckDbHost(statement.source, statement.dialect, "spark", settings)
     host.register(INPUT, stream)

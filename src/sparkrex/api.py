@@ -232,14 +232,14 @@ def events(
     >>> pairs(stream).num_rows
     1
     """
-    from sparkrex.modes.events.language.syntax import EventOptions
+    from sparkrex.languages.events.syntax import StreamOptions
 
     _text("the query", text)
     _check_options(time, type, types, tie_break)
     if ties not in ("order", "strict"):
         raise AnalysisError("REX217", f"unknown ties={ties!r}", None, None, hint='ties="order" or ties="strict"')
     columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
-    options = EventOptions(time, columns, type, types, has_strict_ties=ties == "strict")
+    options = StreamOptions(time, columns, type, types, has_strict_ties=ties == "strict")
     made = Query(text, _dialect(dialect), make_settings(settings), keyword="MATCH_EVENTS", options=options, args=args)
     return _run_if_given(made, stream, spark)
 

@@ -73,8 +73,10 @@ TABLE: dict[str, Allowed] = {
     "matching": allow(
         *FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", "modes/plan", packages="numpy pyarrow",
     ),
-    # Protocols and tables of languages and modes, and what all plans and clauses have.
-    "modes": allow(*FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes/plan"),
+    # Protocols and tables of languages and modes, what all plans and clauses have, and what streams of events are.
+    "modes": allow(
+        *FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes/plan", packages="sqlglot",
+    ),
     "modes/plan": allow(*FOUNDATION, "scalar"),
     "modes/tables": allow("modes/protocol"),
     "modes/protocol": allow(
@@ -122,18 +124,18 @@ TABLE: dict[str, Allowed] = {
         packages="numpy pyarrow",
     ),
     "modes/events/kernels": allow("kernels", packages="numpy numba"),
-    "modes/events/language": allow(*FOUNDATION, "syntax", "modes/events", packages="sqlglot"),
+    "modes/events/language": allow(*FOUNDATION, "syntax", "languages", "modes/events", packages="sqlglot"),
     "modes/events/language/language": allow(
-        *FOUNDATION, "syntax", "scalar/analyze", "modes", "modes/events", "modes/events/language",
+        *FOUNDATION, "syntax", "languages", "scalar/analyze", "modes", "modes/events", "modes/events/language",
         "modes/events/analyze", packages="sqlglot",
     ),
     "modes/events/analyze": allow(
-        *FOUNDATION, "syntax", "scalar", "scalar/analyze", "modes", "modes/plan", "modes/events",
+        *FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes", "modes/plan", "modes/events",
         "modes/events/language", packages="sqlglot",
     ),
     "modes/events/nfab": allow(
-        *FOUNDATION, *EXPRESSIONS, *EVALUATION, "kernels", "modes/plan", "modes/events", "modes/events/kernels",
-        packages="numpy pyarrow",
+        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "kernels", "modes/plan", "modes/events",
+        "modes/events/kernels", packages="numpy pyarrow",
     ),
     # The way of a query, which knows no mode; the face loads it when the first query comes.
     "pipeline": allow(
@@ -160,7 +162,8 @@ TABLE: dict[str, Allowed] = {
         packages="pandas polars pyarrow pyspark",
     ),
     "api": allow(
-        *FOUNDATION, "syntax", *SEGMENTS, *EVENTS, "query", "explanation", "spark", packages="pyarrow pyspark",
+        *FOUNDATION, "syntax", "languages", *SEGMENTS, *EVENTS, "query", "explanation", "spark",
+        packages="pyarrow pyspark",
     ),
     "__init__": allow("settings", "errors", "explanation", "query", "api"),
     # Queries that call every kernel.

@@ -1,1 +1,1 @@
-"""Query languages that more than one mode answers. A language of one mode only stands in the folder of its mode."""
+"""Query languages that more than one mode answers, and what languages share; others are in the folders of modes."""

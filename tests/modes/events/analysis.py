@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sparkrex.languages.events.syntax import StreamOptions
 from sparkrex.modes.events.analyze.query import analyze_events
 from sparkrex.modes.events.language.query import parse_events
-from sparkrex.modes.events.language.syntax import EventOptions, EventText
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.source import Source, Span
 from sparkrex.syntax.names import name_rules
@@ -17,6 +17,7 @@ from sparkrex.syntax.tokens import find_dialect, tokenize
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sparkrex.modes.events.language.syntax import EventText
     from sparkrex.modes.events.plan import EventQuery
 
 COLUMNS = {
@@ -46,5 +47,5 @@ def analyzed(
         columns=tuple(InputColumn(name, exp.DataType.build(kind, dialect="duckdb")) for name, kind in columns.items()),
         aggregate_names=frozenset({"mode"}), table_columns=lambda _: None, outer_names=frozenset(),
     )
-    options = None if time is None else EventOptions(time, tie_break, type, types, ties == "strict")
+    options = None if time is None else StreamOptions(time, tie_break, type, types, ties == "strict")
     return analyze_events(tree, scope, Span(0, len(text)), options)

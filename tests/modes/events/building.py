@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from tests.modes.segments.building import call
 
 from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence, absences, events
-from sparkrex.modes.events.plan import EventQuery, EventWindow, Strategy, WindowUnit
+from sparkrex.modes.events.plan import EventQuery, EventWindow, Strategy
 from sparkrex.modes.plan import Definition, Measure, OrderKey, PartitionKey
 from sparkrex.scalar.expression import EACH_ROW, Aggregate, ColumnAt, End, Expression, Semantics, Target
 from sparkrex.source import Source, Span
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -19,7 +19,8 @@ from tests.modes.events.positions import allows_empty, firsts
 from tests.modes.segments.building import call
 
 from sparkrex.modes.events.pattern import Absent, EventPattern, Sequence, absences, positive_variables
-from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.modes.events.plan import EventQuery, Strategy
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,8 +15,9 @@ from tests.modes.events.patterns import PatternDraws
 from tests.modes.segments.building import call
 
 from sparkrex.modes.events.pattern import absences, positive_variables
-from sparkrex.modes.events.plan import Strategy, WindowUnit
+from sparkrex.modes.events.plan import Strategy
 from sparkrex.scalar.expression import Call, Literal
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

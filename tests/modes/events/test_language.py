@@ -13,7 +13,7 @@ from tests.modes.events.analysis import analyzed, parsed
 from sparkrex.errors import RexError
 from sparkrex.modes.events.language.references import Variables, rewrite_references
 from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence
-from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.modes.events.plan import EventQuery, Strategy
 from sparkrex.scalar import expression as scalar
 from sparkrex.scalar.expression import End, Semantics, Target
 from sparkrex.scalar.forms import written
@@ -21,6 +21,7 @@ from sparkrex.source import Source, Span
 from sparkrex.statement.cut import cut
 from sparkrex.syntax.names import name_rules
 from sparkrex.syntax.tokens import find_dialect, span_of, tokenize
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,9 +18,10 @@ from sparkrex.errors import ExecutionError
 from sparkrex.modes.events.kernels.codes import MERGES, RUN_STEPS
 from sparkrex.modes.events.mode import EventsMode
 from sparkrex.modes.events.nfab.automaton import compile_automaton
-from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.modes.events.plan import EventQuery, Strategy
 from sparkrex.pipeline import run_relation
 from sparkrex.settings import Settings
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from sparkrex.hosts.duckdb.host import RelationEvaluator

@@ -22,8 +22,9 @@ from tests.modes.segments.building import call
 from sparkrex.errors import ExecutionError
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.mode import EventsMode
-from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.modes.events.plan import EventQuery, Strategy
 from sparkrex.settings import Settings
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from sparkrex.hosts.duckdb.host import RelationEvaluator

@@ -34,9 +34,10 @@ from tests.modes.rows.property.draws import strategy
 from tests.modes.segments.building import call
 
 from sparkrex.modes.events.mode import EventsMode
-from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
+from sparkrex.modes.events.plan import EventQuery, Strategy
 from sparkrex.modes.plan import Measure
 from sparkrex.settings import Settings
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from sparkrex.hosts.duckdb.host import RelationEvaluator

@@ -24,11 +24,11 @@ from tests.modes.segments.building import call
 
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.errors import ExecutionError
+from sparkrex.matching.event_order import order_columns
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.slot_table import offsets_of
 from sparkrex.matching.state import State
 from sparkrex.modes.events.nfab import matcher
-from sparkrex.modes.events.order import order_columns
 from sparkrex.modes.events.pattern import absences
 from sparkrex.modes.events.plan import Strategy
 from sparkrex.settings import Settings

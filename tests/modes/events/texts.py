@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.events.pattern import AnyOf, Event, Kleene, Sequence, absences, events
-from sparkrex.modes.events.plan import Strategy, WindowUnit
+from sparkrex.modes.events.plan import Strategy
 from sparkrex.scalar.expression import Aggregate, Call, ColumnAt, End, Expression, Literal, Target, walk
 from sparkrex.scalar.forms import written
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

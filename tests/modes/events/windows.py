@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sparkrex.modes.events.plan import WindowUnit
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from tests.modes.events.strategies import Stream

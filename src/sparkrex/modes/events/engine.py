@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
 from sparkrex.columns.ordered import Columns
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
-from sparkrex.errors import RexError, UnsupportedError, nearest
+from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
+from sparkrex.matching.event_order import check_order, order_columns
 from sparkrex.matching.feed import Feed, Frame
 from sparkrex.matching.feeding import feeds_of, partition_named
+from sparkrex.matching.unknown_types import warn_of_unknown_types
 from sparkrex.modes.events.analyze.equalities import EqualityPartition, find_partition, key_text
 from sparkrex.modes.events.buffer import buffer_table
 from sparkrex.modes.events.explain import EventsExplained
@@ -24,14 +25,12 @@ from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.keys import has_plain_equality, key_values, partition_column, ranks
 from sparkrex.modes.events.nfab.frame import FeedArrays
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
-from sparkrex.modes.events.order import check_order, order_columns
 from sparkrex.modes.events.pattern import absences
 from sparkrex.modes.events.ranked import Ranking
 from sparkrex.modes.events.runner import EventRunner, arranged_columns, placed
 from sparkrex.scalar.expression import ColumnAt, walk
 from sparkrex.scalar.split import CURRENT, Condition
 from sparkrex.stopwatch import Stopwatch
-from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from sparkrex.scalar.expression import Expression
     from sparkrex.settings import Settings
 
-_LISTED_TYPES = 20
 _COUNTED = {
     "run steps": codes.RUN_STEPS, "edge evaluations": codes.EDGE_TESTS, "runs merged": codes.MERGES,
     "nodes in the buffer": codes.NODES, "ends of matches": codes.MATCH_ENDS,
@@ -65,7 +63,7 @@ def event_results(
     What the matcher counts is added to `counts`.
     """
     counts = _no_counts() if counts is None else counts
-    warn_of_unknown_types(query, table)
+    warn_of_unknown_types(query.type_column, query.type_names, table)
     table = taking_part(query, table, evaluator, settings)
     watch.lap("drop", f"{table.num_rows:,} rows can take part")
     runner = EventRunner(query, NfabMatcher(query, evaluator, settings), settings.thread_count())
@@ -102,7 +100,7 @@ def buffer_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, sett
     """The matches as the buffer that they share; see `buffer`."""
     matcher = NfabMatcher(query, evaluator, settings)
     _refuse_buffer(query, is_ambiguous=not matcher.automaton.is_unambiguous)
-    warn_of_unknown_types(query, table)
+    warn_of_unknown_types(query.type_column, query.type_names, table)
     table = taking_part(query, table, evaluator, settings)
     table, arrangement, ranking = _arrange_for_search(query, matcher, table, evaluator, settings)
     feed = Feed.whole(table, arrangement)
@@ -174,34 +172,6 @@ def explain_for_workers(query: EventQuery, evaluator: Evaluator, settings: Setti
         query, settings.matcher or "nfab", tuple(lines), refusals=(*found.refusals, *refused),
         equalities=tuple(text for key, text in used.items() if key in query.equal_by),
     )
-
-
-def warn_of_unknown_types(query: EventQuery, table: pa.Table) -> None:
-    """Warn of types that no event has: misspelt ones match nothing, or exclude nothing, without a word.
-
-    The search for a type ends at its first event, so that only a type that is not there costs a pass over the column.
-    """
-    # A query whose types all have conditions of their own does not read the column.
-    if query.type_column is None or not query.type_names or not table.num_rows:
-        return
-    column = _searchable(table.column(query.type_column))
-    for name in query.type_names:
-        if pc.index(column, pa.scalar(name, column.type)).as_py() >= 0:
-            continue
-        known = sorted(str(value) for value in pc.unique(column).to_pylist() if value is not None)
-        listed = ", ".join(known[:_LISTED_TYPES]) + (", ..." if len(known) > _LISTED_TYPES else "")
-        meant = nearest(name, known)
-        warn_user(
-            f"no event has type {name} ({query.type_column} = '{name}'): the types in {query.type_column} are {listed}"
-            + (f"; {meant}" if meant else "")
-        )
-
-
-def _searchable(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
-    """The column, or of one with a dictionary, which Arrow cannot search, the values that rows have."""
-    if not pa.types.is_dictionary(column.type):
-        return column
-    return pc.unique(column.unify_dictionaries()).dictionary_decode()
 
 
 def taking_part(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:

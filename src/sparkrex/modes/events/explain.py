@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from sparkrex.modes.events.display import array_variables, event_text
 from sparkrex.modes.events.nfab.automaton import compile_automaton
 from sparkrex.modes.events.pattern import Kleene, children
-from sparkrex.modes.events.plan import Strategy, WindowUnit
+from sparkrex.modes.events.plan import Strategy
+from sparkrex.syntax.units import WindowUnit
 from sparkrex.tree_text import Branch, stages
 
 if TYPE_CHECKING:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.plan import Definition
     from sparkrex.scalar.expression import Expression
     from sparkrex.source import Span
+    from sparkrex.syntax.units import WindowUnit
 
 
 MATCH_ID, VARIABLE = "match_id", "variable"
@@ -43,14 +44,6 @@ class Strategy(Enum):
     PARTITION = "partition_contiguity"
     NEXT = "skip_till_next_match"
     ANY = "skip_till_any_match"
-
-
-class WindowUnit(Enum):
-    """What the size of a window counts: time in microseconds, the time column's own numbers, or events."""
-
-    TIME = "microseconds"
-    NUMBER = "of the time column"
-    EVENTS = "events"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ import numpy as np
 
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError
+from sparkrex.matching.event_order import check_order, order_columns
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.slot_table import offsets_of
 from sparkrex.matching.state import State
 from sparkrex.modes.events.nfab.kept import FRESH, TABLES, put_into, take_out
 from sparkrex.modes.events.nfab.matcher import Feeding
-from sparkrex.modes.events.order import check_order, order_columns
 from sparkrex.modes.events.output import build_events
 from sparkrex.scalar.expression import ColumnAt, walk
 

@@ -40,10 +40,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.events.pattern import Absent, AnyOf, Event, Kleene, Sequence, absences, children, positive_variables
-from sparkrex.modes.events.plan import Strategy, WindowUnit
+from sparkrex.modes.events.plan import Strategy
 from sparkrex.scalar.expression import Call, ColumnAt, End, Literal, Target, walk
 from sparkrex.scalar.forms import written
 from sparkrex.scalar.split import CURRENT, at_current_row, conjuncts
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

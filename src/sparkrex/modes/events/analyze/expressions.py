@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sparkrex.errors import UnsupportedError
+from sparkrex.languages.events.rewriting import EQUIVALENCE
 from sparkrex.modes.events.analyze.placement import Role, find_mentions, place_conjunct
-from sparkrex.modes.events.language.references import EQUIVALENCE
 from sparkrex.modes.events.language.syntax import Index, reference_index
 from sparkrex.scalar.analyze.expressions import Converter
 from sparkrex.scalar.analyze.place import Place

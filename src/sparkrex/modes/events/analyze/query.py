@@ -1,7 +1,7 @@
 """A parsed event query becomes a `plan.EventQuery`.
 
-What concerns the whole query is here: the strategy and its variables, negation, the columns of the stream. Where a
-conjunct is tested is `event_placement`'s, what it reads `event_expressions`'.
+What concerns the whole query is here: the strategy and its variables, negation. Where a conjunct is tested is
+`placement`'s, what it reads `expressions`', the columns of the stream are `modes.event_stream`'s.
 """
 
 from __future__ import annotations
@@ -9,27 +9,31 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sparkrex.errors import AnalysisError, nearest
+from sparkrex.errors import AnalysisError
+from sparkrex.modes.event_stream import Spelling, find_stream
+from sparkrex.modes.event_time import window_size
 from sparkrex.modes.events.analyze.conditions import Conditions, is_true, joined
 from sparkrex.modes.events.analyze.expressions import EventConverter
 from sparkrex.modes.events.analyze.placement import Placement, Role
 from sparkrex.modes.events.analyze.shape import PatternShape
-from sparkrex.modes.events.analyze.types import EventTypes, check_type_column, conditions_in_call, conditions_in_query
-from sparkrex.modes.events.analyze.window import check_time_column, event_window
 from sparkrex.modes.events.pattern import Absent, Sequence, allows_empty
-from sparkrex.modes.events.plan import EventQuery, Strategy, WindowUnit
-from sparkrex.modes.plan import Measure, OrderKey, PartitionKey
+from sparkrex.modes.events.plan import EventQuery, EventWindow, Strategy
+from sparkrex.modes.plan import Measure, PartitionKey
 from sparkrex.modes.sub_clauses import check_output
 from sparkrex.scalar.expression import EACH_ROW, ColumnAt
 from sparkrex.source import Span
 from sparkrex.syntax.names import NameRules
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
-    from sparkrex.modes.events.language.syntax import EventOptions, EventText
-    from sparkrex.modes.events.plan import EventWindow
+    from sparkrex.languages.events.syntax import StreamOptions
+    from sparkrex.modes.event_stream import Stream
+    from sparkrex.modes.events.language.syntax import EventText
     from sparkrex.modes.sub_clauses import Relation
-    from sparkrex.scalar.analyze.scope import InputColumn, Scope
+    from sparkrex.scalar.analyze.scope import Scope
     from sparkrex.scalar.expression import Expression
+
+_SPELLING = Spelling("MATCH_EVENTS", "rex.events", "PATTERN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +45,8 @@ class _Whole:
     columns_span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Stream:
-    """What is known of the stream: its order, its types, how it treats ties."""
-
-    time: InputColumn
-    tie_break: tuple[InputColumn, ...]
-    types: EventTypes
-    has_strict_ties: bool
-
-
 def analyze_events(
-    text: EventText, scope: Scope, place: Relation | Span, options: EventOptions | None = None
+    text: EventText, scope: Scope, place: Relation | Span, options: StreamOptions | None = None
 ) -> EventQuery:
     """The query over the columns of `scope`, whose `variables` may be empty: they come from the pattern.
 
@@ -63,8 +57,8 @@ def analyze_events(
     scope = replace(scope, variables=tuple(shape.components), rules=NameRules(quoted_fold=False))
     _check_pattern(text, shape, scope)
     _check_strategy(text, shape, scope)
-    stream = _stream(text, scope, options)
-    window = event_window(text.within, stream.time, scope.source)
+    stream = find_stream(text.options, options, scope, text.span, _SPELLING)
+    window = _window(text, stream, scope)
     shared = {scope.column(name.text, name.span).name: name.span for name in text.equivalences}
     strategy = text.strategy.strategy
     conditions = _conditions(text, shape, scope, stream, shared)
@@ -74,10 +68,7 @@ def analyze_events(
         partition_by=() if strategy is Strategy.STRICT else tuple(
             PartitionKey(name, ColumnAt(EACH_ROW, name, span=span)) for name, span in shared.items()
         ),
-        order_by=tuple(
-            OrderKey(ColumnAt(EACH_ROW, column.name), False, scope.nulls_come_first(is_descending=False), column.name)
-            for column in (stream.time, *stream.tie_break)
-        ),
+        order_by=stream.order_keys(scope),
         pattern=text.pattern.pattern,
         strategy=strategy,
         begin=conditions.definitions(Role.BEGIN),
@@ -93,7 +84,7 @@ def analyze_events(
         source=scope.source,
         span=relation.span,
         type_column=None if stream.types.column is None else stream.types.column.name,
-        type_names=stream.types.names_in_column(text.pattern.components),
+        type_names=stream.types.names_in_column(text.pattern.types()),
     )
     names = check_output(query.output_columns(), query.measures or (), relation, scope)
     return query if names is None else replace(query, output_names=names)
@@ -145,69 +136,19 @@ def _check_strategy(text: EventText, shape: PatternShape, scope: Scope) -> None:
         )
 
 
-def _stream(text: EventText, scope: Scope, options: EventOptions | None) -> _Stream:
-    if options is None:
-        return _stream_in_query(text, scope)
-    if text.options is not None:
-        name = text.options.time
-        raise AnalysisError(
-            "REX107", "TIME is given in the query and in the call", scope.source, name.span,
-            hint="inside MATCH_EVENTS ( ... ) the query has it, for rex.events the call",
-        )
-    advice = "type='column', or types={'Alert': \"kind = 'alert'\"}"
-    kind = None if options.type is None else _column(options.type, "type", scope)
-    if kind is not None:
-        check_type_column(kind, None, None, advice)
-    time = _column(options.time, "time", scope)
-    check_time_column(time, f"time={options.time!r}", None, None)
-    return _Stream(
-        time=time,
-        tie_break=tuple(_column(name, "tie_break", scope) for name in options.tie_break),
-        types=EventTypes(conditions_in_call(options.types or {}, scope), kind, advice),
-        has_strict_ties=options.has_strict_ties,
-    )
-
-
-def _stream_in_query(text: EventText, scope: Scope) -> _Stream:
-    given = text.options
-    if given is None:
-        raise AnalysisError(
-            "REX107", "TIME is missing: nothing says how the events are ordered", scope.source,
-            Span(text.span.start, text.span.start), hint="MATCH_EVENTS (TIME column PATTERN ...)",
-        )
-    advice = "TYPE column, or TYPES (Alert AS kind = 'alert', ...)"
-    kind = None if given.type is None else scope.column(given.type.text, given.type.span)
-    if kind is not None and given.type is not None:
-        check_type_column(kind, scope.source, given.type.span, advice)
-    time = scope.column(given.time.text, given.time.span)
-    check_time_column(time, f"TIME {given.time.text}", scope.source, given.time.span)
-    return _Stream(
-        time=time,
-        tie_break=tuple(scope.column(name.text, name.span) for name in given.tie_break),
-        types=EventTypes(conditions_in_query(given.types, scope), kind, advice),
-        has_strict_ties=given.has_strict_ties,
-    )
-
-
-def _column(name: str, argument: str, scope: Scope) -> InputColumn:
-    """A column that an argument of the call names."""
-    found = scope.find_column(name, Span(0, 0))
-    if found is None:
-        names = [column.name for column in scope.columns]
-        raise AnalysisError(
-            "REX201", f"{argument}={name!r}: the input has no such column", None, None,
-            hint=nearest(name, names) or f"the input has {', '.join(names) or 'no columns'}",
-        )
-    return found
+def _window(text: EventText, stream: Stream, scope: Scope) -> EventWindow | None:
+    """How far the last event of a match may be from the first, inclusive: within zero events are simultaneous."""
+    if text.within is None:
+        return None
+    return EventWindow(*window_size(text.within, stream.time, scope.source), text.within.span)
 
 
 def _conditions(
-    text: EventText, shape: PatternShape, scope: Scope, stream: _Stream, shared: dict[str, Span]
+    text: EventText, shape: PatternShape, scope: Scope, stream: Stream, shared: dict[str, Span]
 ) -> Conditions:
     conditions = Conditions(shape)
-    components = text.pattern.components
-    for component in components:
-        condition = stream.types.condition(component.type, components, scope.source)
+    for component in text.pattern.components:
+        condition = stream.types.condition(component.type, text.pattern.types(), scope.source)
         if condition is not None and not is_true(condition):
             conditions.add_to_events(component.variable.text, condition)
     if text.strategy.strategy is Strategy.STRICT:
@@ -225,15 +166,15 @@ def _conditions(
 
 
 def _relevant(
-    text: EventText, stream: _Stream, strategy: Strategy, window: EventWindow | None, scope: Scope
+    text: EventText, stream: Stream, strategy: Strategy, window: EventWindow | None, scope: Scope
 ) -> Expression | None:
     """What holds for all events that the query can use; None where others count too, or where there are no others."""
     if strategy in (Strategy.STRICT, Strategy.PARTITION):
         return None
     if window is not None and window.unit is WindowUnit.EVENTS:
         return None
-    components = text.pattern.components
-    conditions = [stream.types.condition(component.type, components, scope.source) for component in components]
+    types = text.pattern.types()
+    conditions = [stream.types.condition(kind, types, scope.source) for kind in types]
     given = [condition for condition in conditions if condition is not None and not is_true(condition)]
     if len(given) < len(conditions):
         return None

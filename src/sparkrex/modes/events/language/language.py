@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.tokenizer_core import Token
 
-    from sparkrex.modes.events.language.syntax import EventOptions, EventText
+    from sparkrex.languages.events.syntax import StreamOptions
+    from sparkrex.modes.events.language.syntax import EventText
     from sparkrex.modes.events.plan import EventQuery
     from sparkrex.modes.sub_clauses import Relation
     from sparkrex.scalar.analyze.scope import Scope
@@ -35,7 +36,7 @@ class EventLanguage:
         return "events"
 
     def analyze(
-        self, clause: EventText, scope: Scope, relation: Relation, options: EventOptions | None
+        self, clause: EventText, scope: Scope, relation: Relation, options: StreamOptions | None
     ) -> EventQuery:
         """The query over its input's columns; without `options` the text has them."""
         return analyze_events(clause, scope, relation, options)

@@ -9,19 +9,19 @@
 
 from __future__ import annotations
 
-import re
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from sparkrex.errors import AnalysisError, ParseError, UnsupportedError
-from sparkrex.modes.events.language.options import parse_options
-from sparkrex.modes.events.language.parts import Part, cut_parts
+from sparkrex.errors import ParseError
+from sparkrex.languages.events.options import parse_options
+from sparkrex.languages.events.rewriting import refuse_bracket_names
+from sparkrex.languages.events.sizes import parse_size
+from sparkrex.modes.events.language.clauses import CLAUSES
 from sparkrex.modes.events.language.pattern import parse_event_pattern
 from sparkrex.modes.events.language.references import Variables, rewrite_references
-from sparkrex.modes.events.language.syntax import EventText, PatternText, WithinText, reference_index
+from sparkrex.modes.events.language.syntax import EventText, PatternText, reference_index
 from sparkrex.modes.events.language.where import missing_strategy, parse_where
 from sparkrex.source import Source, Span
 from sparkrex.syntax.items import MeasureItem, ScalarText
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
     from sqlglot.dialects.dialect import Dialect
 
+    from sparkrex.languages.events.clauses import Part
     from sparkrex.syntax.names import NameRules
-
-_WITHIN = "WITHIN 3 hours, WITHIN 500 (on a numeric time column) or WITHIN 500 EVENTS"
 
 
 def parse_events(
@@ -44,8 +43,8 @@ def parse_events(
 ) -> EventText:
     """The query whose tokens are given: those inside MATCH_EVENTS ( ... ), or a whole text."""
     given = [token for token in tokens if token.token_type is not TokenType.SEMICOLON]
-    _check_brackets(given, source)
-    parts = cut_parts(given, span, source)
+    refuse_bracket_names(given, source, "event queries")
+    parts = CLAUSES.cut(given, span, source)
     if "PATTERN" not in parts:
         raise ParseError(
             "REX107", "PATTERN is missing", source, next(iter(parts.values())).span,
@@ -62,7 +61,7 @@ def parse_events(
         strategy=strategy,
         equivalences=equivalences,
         conjuncts=conjuncts,
-        within=_within(parts.get("WITHIN"), source),
+        within=parse_size(parts["WITHIN"], source) if "WITHIN" in parts else None,
         is_non_overlapping=_is_non_overlapping(parts.get("OUTPUT"), source),
         returned=_read_return(parts.get("RETURN"), source, dialect, variables),
         options=parse_options(parts, source, dialect),
@@ -70,41 +69,10 @@ def parse_events(
     )
 
 
-def _check_brackets(tokens: Sequence[Token], source: Source) -> None:
-    for token in tokens:
-        if token.token_type is TokenType.IDENTIFIER and source.text[token.start] == "[":
-            raise UnsupportedError(
-                "REX301", "event queries in a dialect that quotes names with brackets are not supported yet", source,
-                span_of(token), hint="write the query in another dialect, such as spark",
-            )
-
-
 def _pattern(part: Part, source: Source, rules: NameRules) -> PatternText:
     if not part.tokens:
         raise ParseError("REX108", "PATTERN holds no pattern", source, part.span, hint="PATTERN SEQ(Alert a, Exit b)")
     return parse_event_pattern(source, Span(part.tokens[0].start, part.tokens[-1].end + 1), rules)
-
-
-def _within(part: Part | None, source: Source) -> WithinText | None:
-    """Numbers and units in turn, with INTERVAL in front or without; a string may hold both."""
-    if part is None:
-        return None
-    tokens = [token for token in part.tokens if token.token_type is not TokenType.INTERVAL]
-    if not tokens:
-        raise AnalysisError("REX226", "WITHIN needs the size of the window", source, part.span, hint=_WITHIN)
-    span = span_of(part.tokens[0]).to(span_of(part.tokens[-1]))
-    words = " ".join(token.text for token in tokens).upper().split()
-    amounts: list[tuple[Decimal, str | None]] = []
-    text = " ".join(words).replace("- ", "-")
-    pieces = re.findall(r"(-?[\d.]\S*)(?:\s+([^\W\d]\w*))?", text)
-    try:
-        amounts = [(Decimal(number), unit or None) for number, unit in pieces]
-    except InvalidOperation:
-        amounts = []
-    is_whole = " ".join(f"{number} {unit}".rstrip() for number, unit in pieces) == text
-    if not amounts or not is_whole:
-        raise AnalysisError("REX226", "this window cannot be read", source, span, hint=_WITHIN)
-    return WithinText(tuple(amounts), span)
 
 
 def _is_non_overlapping(part: Part | None, source: Source) -> bool:

@@ -13,30 +13,13 @@ from typing import TYPE_CHECKING
 from sparkrex.syntax.scalar_text import row_pattern_function
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from decimal import Decimal
-
     from sqlglot import exp
 
+    from sparkrex.languages.events.syntax import OptionsText, SizeText
     from sparkrex.modes.events.pattern import EventPattern
     from sparkrex.modes.events.plan import Strategy
     from sparkrex.source import Span
     from sparkrex.syntax.items import MeasureItem, Name, ScalarText
-
-
-@dataclass(frozen=True, slots=True)
-class EventOptions:
-    """What a call says of its stream: names of columns, and conditions of types as text.
-
-    `type` is the column whose value is an event's type; `types` are conditions by name, which come first. Without both
-    all events are of one type.
-    """
-
-    time: str
-    tie_break: tuple[str, ...] = ()
-    type: str | None = None
-    types: Mapping[str, str] | None = None
-    has_strict_ties: bool = False
 
 
 class Index(Enum):
@@ -94,6 +77,10 @@ class PatternText:
     components: tuple[Component, ...]
     span: Span
 
+    def types(self) -> tuple[Name, ...]:
+        """The types of the components."""
+        return tuple(component.type for component in self.components)
+
 
 @dataclass(frozen=True, slots=True)
 class StrategyText:
@@ -103,33 +90,6 @@ class StrategyText:
     name_span: Span
     variables: tuple[Name, ...]
     span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class WithinText:
-    """The size of a window as numbers with their units, in upper case; None where there is none."""
-
-    amounts: tuple[tuple[Decimal, str | None], ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class TypeItem:
-    """`name AS condition`."""
-
-    name: Name
-    condition: ScalarText
-
-
-@dataclass(frozen=True, slots=True)
-class OptionsText:
-    """What a relation says of its stream: TIME, TIE BREAK, TYPE, TYPES, TIES."""
-
-    time: Name
-    tie_break: tuple[Name, ...]
-    type: Name | None
-    types: tuple[TypeItem, ...]
-    has_strict_ties: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +104,7 @@ class EventText:
     strategy: StrategyText
     equivalences: tuple[Name, ...]
     conjuncts: tuple[ScalarText, ...]
-    within: WithinText | None
+    within: SizeText | None
     is_non_overlapping: bool
     returned: tuple[MeasureItem, ...] | None
     options: OptionsText | None

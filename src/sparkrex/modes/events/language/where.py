@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import AnalysisError, ParseError, nearest
-from sparkrex.modes.events.language.parts import outer_tokens
-from sparkrex.modes.events.language.references import EQUIVALENCE, rewrite_references
+from sparkrex.languages.events.conjuncts import refuse_commas, take_apart
+from sparkrex.modes.events.language.references import rewrite_references
 from sparkrex.modes.events.language.syntax import StrategyText
 from sparkrex.modes.events.plan import Strategy
-from sparkrex.source import Span
-from sparkrex.syntax.items import Name, ScalarText
-from sparkrex.syntax.scalar_text import parse_expression, row_pattern_function
+from sparkrex.syntax.items import Name
+from sparkrex.syntax.scalar_text import parse_expression
 from sparkrex.syntax.tokens import closing, span_of, word
 
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
     from sparkrex.modes.events.language.references import Variables
-    from sparkrex.source import Source
+    from sparkrex.source import Source, Span
+    from sparkrex.syntax.items import ScalarText
 
 _STRATEGIES = {strategy.value: strategy for strategy in Strategy}
 
@@ -56,14 +55,10 @@ def parse_where(
         raise ParseError("REX107", f"unexpected {extra.text} after the conditions", source, span_of(extra))
     if end == 1:
         return strategy, (), ()
-    for token in outer_tokens(rest[1:end]):
-        if token.token_type is TokenType.COMMA:
-            raise ParseError(
-                "REX104", "conditions have AND between them, not commas", source, span_of(token), hint="write AND"
-            )
+    refuse_commas(rest[1:end], source)
     rewritten = rewrite_references(rest[1:end], source, variables)
     text = parse_expression(rewritten, source, dialect, span_of(rest[0]))
-    return strategy, *_taken_apart(text, source)
+    return strategy, *take_apart(text, source, "match")
 
 
 def _closing_brace(tokens: list[Token], source: Source) -> int:
@@ -144,39 +139,3 @@ def _usage(variables: Variables, strategy: str) -> str:
         for part in variables.components.values() if not part.is_negated
     )
     return f"{strategy}({listed})"
-
-
-def _taken_apart(text: ScalarText, source: Source) -> tuple[tuple[Name, ...], tuple[ScalarText, ...]]:
-    if isinstance(text.tree, exp.Alias):
-        raise ParseError(
-            "REX104", "conditions have AND between them, and no alias", source, text.span, hint="write AND between them"
-        )
-    equivalences: list[Name] = []
-    conjuncts: list[ScalarText] = []
-    pending: list[exp.Expr] = [text.tree]
-    while pending:
-        node = pending.pop()
-        bare = node.unnest()
-        if isinstance(bare, exp.And):
-            pending += [bare.expression, bare.this]
-        elif row_pattern_function(bare) == EQUIVALENCE:
-            equivalences += [Name(part.name, _span(part, text)) for part in bare.expressions]
-        else:
-            inner = next((part for part in node.walk() if row_pattern_function(part) == EQUIVALENCE), None)
-            if inner is not None:
-                raise AnalysisError(
-                    "REX224", "an equivalence test is a conjunct of its own", source, _span(inner, text),
-                    hint="it holds for all events of the match, or there is no match",
-                )
-            conjunct = bare.copy()
-            assert isinstance(conjunct, exp.Expression)  # like the tree that it is a part of
-            conjuncts.append(ScalarText(conjunct, _span(bare, text)))
-    return tuple(equivalences), tuple(conjuncts)
-
-
-def _span(node: exp.Expr, text: ScalarText) -> Span:
-    """Where a part of the expression stands, as far as sqlglot knows."""
-    known = [part.meta for part in node.walk() if part.meta.get("end") is not None]
-    if not known:
-        return text.span
-    return Span(min(meta["start"] for meta in known), max(meta["end"] for meta in known) + 1)

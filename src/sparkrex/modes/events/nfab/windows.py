@@ -15,15 +15,16 @@ import pyarrow as pa
 
 from sparkrex.columns.gather import put_in_order
 from sparkrex.columns.values import FLOAT, floats_of, ints_of, kind_of, numpy_of, plain
+from sparkrex.matching.event_order import order_columns
 from sparkrex.modes.events.kernels import windows as kernel
-from sparkrex.modes.events.order import order_columns
-from sparkrex.modes.events.plan import EventQuery, EventWindow, WindowUnit
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.ordered import Columns
     from sparkrex.kernels.lazy import Kernel
+    from sparkrex.modes.events.plan import EventQuery, EventWindow
 
 _MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _DAY = 86_400_000_000

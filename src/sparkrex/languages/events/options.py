@@ -1,4 +1,4 @@
-"""What a MATCH_EVENTS relation says of its stream.
+"""What a relation says of its stream.
 
     TIME column [TIE BREAK columns] [TYPE column] [TYPES (name AS condition, ...)] [TIES STRICT | TIES ORDER]
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import TokenType
 
 from sparkrex.errors import AnalysisError, ParseError
-from sparkrex.modes.events.language.syntax import OptionsText, TypeItem
+from sparkrex.languages.events.syntax import OptionsText, TypeItem
 from sparkrex.syntax.items import Name
 from sparkrex.syntax.scalar_text import parse_expression
 from sparkrex.syntax.tokens import closing, is_quoted, span_of, word
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
     from sqlglot.dialects.dialect import Dialect
 
-    from sparkrex.modes.events.language.parts import Part
+    from sparkrex.languages.events.clauses import Part
     from sparkrex.source import Source
 
 HEADS = ("TIME", "TIE BREAK", "TYPE", "TYPES", "TIES")
 
 
-def parse_options(parts: Mapping[str, Part], source: Source, dialect: Dialect) -> OptionsText | None:
-    """The options among the parts of a query, None if it has none."""
+def parse_options(
+    parts: Mapping[str, Part], source: Source, dialect: Dialect, *, is_strict: bool = False
+) -> OptionsText | None:
+    """The options among the parts of a query, None if it has none. `is_strict` is what ties are without TIES."""
     given = [head for head in HEADS if head in parts]
     if not given:
         return None
@@ -48,7 +50,7 @@ def parse_options(parts: Mapping[str, Part], source: Source, dialect: Dialect) -
         tie_break=_columns(parts["TIE BREAK"], source) if "TIE BREAK" in parts else (),
         type=kind[0] if kind else None,
         types=_types(parts["TYPES"], source, dialect) if "TYPES" in parts else (),
-        has_strict_ties=_is_strict(parts.get("TIES"), source),
+        has_strict_ties=_has_strict_ties(parts["TIES"], source) if "TIES" in parts else is_strict,
     )
 
 
@@ -78,9 +80,7 @@ def _types(part: Part, source: Source, dialect: Dialect) -> tuple[TypeItem, ...]
     return tuple(items)
 
 
-def _is_strict(part: Part | None, source: Source) -> bool:
-    if part is None:
-        return False
+def _has_strict_ties(part: Part, source: Source) -> bool:
     words = [word(token) for token in part.tokens]
     if words not in (["STRICT"], ["ORDER"]):
         raise ParseError("REX107", "TIES is STRICT or ORDER", source, part.span, hint="TIES STRICT")

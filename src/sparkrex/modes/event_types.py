@@ -19,9 +19,9 @@ from sparkrex.syntax.scalar_text import parse_expression
 from sparkrex.syntax.tokens import tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from sparkrex.modes.events.language.syntax import Component, TypeItem
+    from sparkrex.languages.events.syntax import TypeItem
     from sparkrex.scalar.analyze.scope import InputColumn, Scope
     from sparkrex.syntax.items import Name, ScalarText
 
@@ -37,8 +37,8 @@ class EventTypes:
     column: InputColumn | None
     advice: str
 
-    def condition(self, kind: Name, components: tuple[Component, ...], source: Source) -> Expression | None:
-        """What an event of the type must fulfil, None if every event will do."""
+    def condition(self, kind: Name, used: Sequence[Name], source: Source) -> Expression | None:
+        """What an event of the type must fulfil, None if every event will do. `used` are the types of the pattern."""
         found = self._find_type(kind.text)
         if found is not None:
             return found
@@ -50,7 +50,7 @@ class EventTypes:
                 "REX222", f"{kind.text} is not a type of events", source, kind.span,
                 hint=nearest(kind.text, self.named) or f"types: {', '.join(self.named)}",
             )
-        other = next((part.type for part in components if part.type.text != kind.text), None)
+        other = next((name for name in used if name.text != kind.text), None)
         if other is not None:
             later = max(kind, other, key=lambda name: name.span.start)
             raise AnalysisError(
@@ -58,11 +58,11 @@ class EventTypes:
             )
         return None
 
-    def names_in_column(self, components: tuple[Component, ...]) -> tuple[str, ...]:
+    def names_in_column(self, used: Sequence[Name]) -> tuple[str, ...]:
         """The types of a pattern that are told by their name in the column, each once."""
         if self.column is None:
             return ()
-        return tuple(dict.fromkeys(part.type.text for part in components if self._find_type(part.type.text) is None))
+        return tuple(dict.fromkeys(name.text for name in used if self._find_type(name.text) is None))
 
     def _find_type(self, name: str) -> Expression | None:
         if name in self.named:
