@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from sparkrex.errors import AnalysisError, nearest
-from sparkrex.modes.plan import Measure, OrderKey, PartitionKey, Skip, SkipTo
+from sparkrex.modes.plan import OrderKey, PartitionKey, Skip, SkipTo
 from sparkrex.scalar.analyze.expressions import Converter
 from sparkrex.scalar.expression import ColumnAt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sparkrex.languages.match_recognize.syntax import Clause
     from sparkrex.scalar.analyze.scope import Scope
     from sparkrex.source import Span
@@ -30,6 +32,18 @@ class Relation(Protocol):
     @property
     def columns_span(self) -> Span | None:
         """Where the column list stands."""
+
+
+class Returned(Protocol):
+    """A measure, or whatever else a clause returns by a name."""
+
+    @property
+    def name(self) -> str:
+        """The name of its column."""
+
+    @property
+    def span(self) -> Span | None:
+        """Where it stands."""
 
 
 def require_variable(name: Name, scope: Scope, code: str, message: str) -> None:
@@ -104,7 +118,7 @@ def skip_mode(clause: Clause, scope: Scope) -> Skip:
 
 
 def check_output(
-    names: tuple[str, ...], measures: tuple[Measure, ...], relation: Relation, scope: Scope
+    names: tuple[str, ...], measures: Sequence[Returned], relation: Relation, scope: Scope
 ) -> tuple[str, ...] | None:
     """The names of the relation's column list, None without one; two columns of one name are an error."""
     aliases = relation.column_aliases

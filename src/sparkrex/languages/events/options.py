@@ -37,8 +37,8 @@ def parse_options(
         raise ParseError(
             "REX107", f"{given[0]} needs TIME with it", source, parts[given[0]].span, hint="TIME column comes first"
         )
-    kind = _columns(parts["TYPE"], source) if "TYPE" in parts else ()
-    times = _columns(parts["TIME"], source)
+    kind = column_names(parts["TYPE"], source) if "TYPE" in parts else ()
+    times = column_names(parts["TIME"], source)
     for head, names in (("TIME", times), ("TYPE", kind)):
         if len(names) > 1:
             raise ParseError(
@@ -47,14 +47,15 @@ def parse_options(
             )
     return OptionsText(
         time=times[0],
-        tie_break=_columns(parts["TIE BREAK"], source) if "TIE BREAK" in parts else (),
+        tie_break=column_names(parts["TIE BREAK"], source) if "TIE BREAK" in parts else (),
         type=kind[0] if kind else None,
         types=_types(parts["TYPES"], source, dialect) if "TYPES" in parts else (),
         has_strict_ties=_has_strict_ties(parts["TIES"], source) if "TIES" in parts else is_strict,
     )
 
 
-def _columns(part: Part, source: Source) -> tuple[Name, ...]:
+def column_names(part: Part, source: Source) -> tuple[Name, ...]:
+    """The body of a clause that lists columns."""
     items = part.items(source)
     for tokens in items:
         if len(tokens) != 1 or not (word(tokens[0]) or is_quoted(tokens[0], source)):

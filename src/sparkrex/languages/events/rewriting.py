@@ -10,6 +10,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError, UnsupportedError
@@ -134,6 +135,15 @@ class Rewriter:
         closes = self.kind(index) in (TokenType.R_PAREN, TokenType.R_BRACKET)
         is_operator = self.word(index) in ("AND", "OR", "NOT", "IN", "THEN", "WHEN", "ELSE", "LIKE", "BETWEEN")
         return closes or (self.is_name(index) and not is_operator)
+
+
+def referred_name(call: exp.Expr) -> str:
+    """The name that a reference begins with: of our call's argument, which is a name with attributes or without."""
+    argument = call.expressions[0]
+    while isinstance(argument, exp.Dot):
+        argument = argument.this
+    names = [argument.args.get(key) for key in ("catalog", "db", "table", "this")]
+    return next(str(name.name) for name in names if name is not None)
 
 
 def refuse_bracket_names(tokens: Sequence[Token], source: Source, queries: str) -> None:

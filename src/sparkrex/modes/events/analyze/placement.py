@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sparkrex.errors import AnalysisError
+from sparkrex.languages.events.rewriting import referred_name
 from sparkrex.modes.events.language.syntax import Index, reference_index
 
 if TYPE_CHECKING:
@@ -67,12 +68,7 @@ def find_mentions(
     for node in tree.walk():
         index = reference_index(node)
         if index is not None:
-            argument = node.expressions[0]
-            while argument.args.get("this") is not None and argument.key == "dot":
-                argument = argument.this
-            names = [argument.args.get(key) for key in ("catalog", "db", "table", "this")]
-            variable = next(name.name for name in names if name is not None)
-            found.append(_check_mention(Mention(index, variable, span(node)), shape, source))
+            found.append(_check_mention(Mention(index, referred_name(node), span(node)), shape, source))
     return found
 
 

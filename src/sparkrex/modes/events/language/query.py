@@ -16,6 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError
 from sparkrex.languages.events.options import parse_options
+from sparkrex.languages.events.returned import parse_item, text_of
 from sparkrex.languages.events.rewriting import refuse_bracket_names
 from sparkrex.languages.events.sizes import parse_size
 from sparkrex.modes.events.language.clauses import CLAUSES
@@ -24,9 +25,7 @@ from sparkrex.modes.events.language.references import Variables, rewrite_referen
 from sparkrex.modes.events.language.syntax import EventText, PatternText, reference_index
 from sparkrex.modes.events.language.where import missing_strategy, parse_where
 from sparkrex.source import Source, Span
-from sparkrex.syntax.items import MeasureItem, ScalarText
-from sparkrex.syntax.mistakes import missing_comma
-from sparkrex.syntax.scalar_text import parse_expression
+from sparkrex.syntax.items import MeasureItem
 from sparkrex.syntax.tokens import span_of, word
 
 if TYPE_CHECKING:
@@ -94,26 +93,14 @@ def _read_return(
 
 
 def _returned_item(tokens: list[Token], source: Source, dialect: Dialect, variables: Variables) -> MeasureItem:
-    # The alias is cut off first: after AS any word is a name.
-    has_alias = len(tokens) > 2 and word(tokens[-2]) == "AS"
-    body = tokens[:-2] if has_alias else tokens
     if [word(token) for token in tokens] == ["*"]:
         raise ParseError(
             "REX104", "RETURN * has no meaning: a match is several events", source, span_of(tokens[0]),
             hint="RETURN EVENTS gives all events of every match, and is the default",
         )
-    try:
-        text = parse_expression(rewrite_references(body, source, variables), source, dialect, span_of(tokens[0]))
-    except ParseError as error:
-        lacking = missing_comma("RETURN", tokens, source)
-        if lacking is None:
-            raise
-        raise ParseError("REX107", lacking.message, source, lacking.span) from error.__cause__
-    if has_alias:
-        return MeasureItem(text, tokens[-1].text, span_of(tokens[-1]))
-    if isinstance(text.tree, exp.Alias):
-        return MeasureItem(ScalarText(text.tree.this, text.span), text.tree.alias, span_of(tokens[-1]))
+    text, alias = parse_item(tokens, source, dialect, lambda body: rewrite_references(body, source, variables))
+    if alias is not None:
+        return MeasureItem(text, alias.text, alias.span)
     tree = text.tree.expressions[0] if reference_index(text.tree) is not None else text.tree
-    written = " ".join(source.text[text.span.start : text.span.end].split())
-    name = tree.name if isinstance(tree, exp.Column | exp.Dot) else written
+    name = tree.name if isinstance(tree, exp.Column | exp.Dot) else text_of(text, source)
     return MeasureItem(text, name, text.span)
