@@ -137,6 +137,21 @@ TABLE: dict[str, Allowed] = {
         *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "kernels", "modes/plan", "modes/events",
         "modes/events/kernels", packages="numpy pyarrow",
     ),
+    # Trend aggregates.
+    "modes/trends": allow(
+        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "kernels", "modes/plan", "modes/trends/kernels", *LOWERING,
+        packages="numpy pyarrow",
+    ),
+    "modes/trends/kernels": allow("kernels", packages="numpy numba"),
+    "modes/trends/language": allow(*FOUNDATION, "syntax", "languages", "modes/trends", packages="sqlglot"),
+    "modes/trends/language/language": allow(
+        *FOUNDATION, "syntax", "languages", "scalar/analyze", "modes", "modes/trends", "modes/trends/language",
+        "modes/trends/analyze", packages="sqlglot",
+    ),
+    "modes/trends/analyze": allow(
+        *FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes", "modes/plan", "modes/trends",
+        "modes/trends/language", packages="sqlglot",
+    ),
     # The way of a query, which knows no mode; the face loads it when the first query comes.
     "pipeline": allow(
         *FOUNDATION, "syntax", "statement", "scalar/analyze", "hosts/host", "hosts/duckdb", "columns", "matching",

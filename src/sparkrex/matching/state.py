@@ -80,7 +80,6 @@ class State:
     def close(self, feed: Feed, frame: Frame, first: NDArray[np.int64], settings: Settings) -> None:
         """Hold back the rows of each partition from position `first` on; nothing of slots that close."""
         length = np.where(feed.closes, 0, frame.end - first)
-        _check_open_rows(length, feed.slots, settings.max_open_rows)
         kept = length > 0
         table = None
         if kept.any():
@@ -91,6 +90,11 @@ class State:
                 table = frame.table.take(wrap(rows if order is None else order[rows]))
             else:
                 table = take_spans(frame.table, first[kept], length[kept])
+        self.hold(feed, table, length, settings)
+
+    def hold(self, feed: Feed, table: pa.Table | None, length: NDArray[np.int64], settings: Settings) -> None:
+        """Hold back the rows of a table, `length` of each partition; nothing of slots that close."""
+        _check_open_rows(length, feed.slots, settings.max_open_rows)
         self.tables[ROWS].write(feed.slots, table, offsets_of(length))
         self.reset(feed.slots[feed.closes])
         limit = settings.max_state_memory

@@ -14,6 +14,7 @@ from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
+from sparkrex.evaluate.projected_rows import project_rows
 from sparkrex.matching.event_order import check_order, order_columns
 from sparkrex.matching.feed import Feed, Frame
 from sparkrex.matching.feeding import feeds_of, partition_named
@@ -22,7 +23,7 @@ from sparkrex.modes.events.analyze.equalities import EqualityPartition, find_par
 from sparkrex.modes.events.buffer import buffer_table
 from sparkrex.modes.events.explain import EventsExplained
 from sparkrex.modes.events.kernels import codes
-from sparkrex.modes.events.keys import has_plain_equality, key_values, partition_column, ranks
+from sparkrex.modes.events.keys import has_plain_equality, partition_column, ranks
 from sparkrex.modes.events.nfab.frame import FeedArrays
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.pattern import absences
@@ -218,7 +219,7 @@ def equality_keys(query: EventQuery, table: pa.Table, evaluator: Evaluator) -> E
     refusals = list(found.refusals)
     for key in found.keys:
         try:
-            (values,) = key_values([key], table, evaluator)
+            (values,) = project_rows([key], table, evaluator)
         except RexError:
             # It is asked of rows here that the conditions may never ask.
             refusals.append(f"{key_text(key)}: it cannot be computed for every event")

@@ -14,32 +14,9 @@ import pyarrow as pa
 from sparkrex.columns.keys import encoded, partition_integers
 from sparkrex.columns.values import kind_of, numpy_of, plain
 from sparkrex.columns.wrap import wrap
-from sparkrex.scalar.expression import ColumnAt, walk
-from sparkrex.scalar.render.duckdb import render
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
-
-    from sparkrex.hosts.host import Evaluator
-    from sparkrex.scalar.expression import Expression
-    from sparkrex.scalar.render.renderer import Leaf
-
-
-def key_values(keys: Sequence[Expression], table: pa.Table, evaluator: Evaluator) -> list[pa.ChunkedArray]:
-    """The values of the keys, those of expressions by the host."""
-    computed = [key for key in keys if not isinstance(key, ColumnAt)]
-    used = dict.fromkeys(node.column for key in computed for node in walk(key) if isinstance(node, ColumnAt))
-    names = {column: f"c{number}" for number, column in enumerate(used)}
-
-    def leaf(node: Leaf) -> str:
-        assert isinstance(node, ColumnAt)  # a key reads one row
-        return f"rex_rows.{names[node.column]}"
-
-    read = table.select(list(names)).rename_columns(list(names.values()))
-    values = iter(evaluator.evaluate([render(key, leaf) for key in computed], read, [key.span for key in computed]))
-    return [table.column(key.column) if isinstance(key, ColumnAt) else next(values) for key in keys]
 
 
 def has_plain_equality(type_: pa.DataType) -> bool:

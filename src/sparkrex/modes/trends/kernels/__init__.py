@@ -1,0 +1,1 @@
+"""Numba kernels of trend aggregates: arrays in, arrays out."""

@@ -1,0 +1,51 @@
+"""Partial results, one per partition and window, put together by group and window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.arrange import arrange
+from sparkrex.columns.wrap import wrap
+from sparkrex.kernels.lazy import kernel_for
+from sparkrex.modes.trends.kernels.merging import merge_places
+from sparkrex.modes.trends.packing import pack_places, unpack_places
+from sparkrex.modes.trends.plan import Counts
+from sparkrex.modes.trends.results import PARTIAL_END, PARTIAL_PLACES, PARTIAL_START, Finished, result_table
+
+if TYPE_CHECKING:
+    from sparkrex.modes.trends.layout import Layout
+    from sparkrex.modes.trends.plan import TrendQuery
+
+
+def group_column(number: int) -> str:
+    """The name of a column of GROUP-BY in partial results."""
+    return f"group{number}"
+
+
+def partial_table(query: TrendQuery, layout: Layout, finished: Finished) -> pa.Table:
+    """Results that others of the same group are still to be added to."""
+    columns = {group_column(number): finished.groups[name] for number, name in enumerate(query.group_by)}
+    columns |= {PARTIAL_START: finished.start, PARTIAL_END: finished.end}
+    return pa.table({**columns, PARTIAL_PLACES: pack_places(layout, finished.store)})
+
+
+def merge_partials(query: TrendQuery, layout: Layout, partials: pa.Table, threads: int = 1) -> pa.Table:
+    """The results of all groups and windows in partial results."""
+    names = [group_column(number) for number in range(len(query.group_by))]
+    keys = [partials.column(name) for name in names]
+    windows = [partials.column(name) for name in (PARTIAL_START, PARTIAL_END)]
+    arrangement = arrange([*keys, *windows], [], partials.num_rows, threads)
+    n_groups = len(arrangement.offsets) - 1
+    order = arrangement.order if arrangement.order is not None else np.arange(partials.num_rows)
+    merged = layout.store(n_groups)
+    store = unpack_places(layout, partials.column(PARTIAL_PLACES))
+    is_text = layout.counts is Counts.TEXT
+    kernel = merge_places.interpreted if is_text else kernel_for(merge_places, partials.num_rows)
+    kernel(store, order, arrangement.offsets, layout.shape, merged)
+    first = wrap(order[arrangement.offsets[:-1]])
+    groups = {name: column.take(first) for name, column in zip(query.group_by, keys, strict=True)}
+    start, end = (column.take(first) for column in windows)
+    return result_table(query, layout, Finished(groups, start, end, merged))

@@ -1,0 +1,251 @@
+"""Places of finished windows as values of results.
+
+What is too large is an error here, and only here: a count that nobody asks for may be as large as it likes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sparkrex.columns.wrap import wrap
+from sparkrex.errors import ExecutionError
+from sparkrex.modes.trends.plan import WINDOW_END, WINDOW_START, Counts, Function, TrendAggregate
+from sparkrex.modes.trends.weights import values_of_keys
+
+if TYPE_CHECKING:
+
+    from numpy.typing import NDArray
+
+    from sparkrex.modes.trends.kernels.places import Store
+    from sparkrex.modes.trends.layout import Layout
+    from sparkrex.modes.trends.plan import TrendQuery
+
+_DIGITS = 10**38
+_LOG_OF_UNIT = 512 * math.log10(2.0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Finished:
+    """Windows that have trends: the columns of GROUP-BY, where they begin and end, and what is known of their trends."""
+
+    groups: dict[str, pa.ChunkedArray | pa.Array]
+    start: pa.Array
+    end: pa.Array
+    store: Store
+
+
+def result_table(query: TrendQuery, layout: Layout, finished: Finished) -> pa.Table:
+    """The result rows."""
+    reader = _Reader(query, layout, finished)
+    columns: list[Any] = [finished.start, finished.end]
+    for item in query.items:
+        columns.append(
+            reader.read(item.value) if isinstance(item.value, TrendAggregate) else finished.groups[item.value]
+        )
+    return pa.table(columns, names=list(query.output_columns()))
+
+
+def result_type(aggregate: TrendAggregate, layout: Layout) -> pa.DataType:
+    """The type of an aggregate in results."""
+    counts = layout.counts
+    if aggregate.function in (Function.TRENDS, Function.COUNT):
+        return {Counts.EXACT: pa.decimal128(38, 0), Counts.LOG: pa.float64(), Counts.TEXT: pa.string()}[counts]
+    assert aggregate.argument is not None  # COUNT alone may have none
+    kind = layout.types[aggregate.argument]
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if aggregate.function in (Function.MIN, Function.MAX):
+        return kind
+    if aggregate.function is Function.AVG or pa.types.is_floating(kind) or counts is Counts.LOG:
+        return pa.float64()
+    return pa.string() if counts is Counts.TEXT else pa.decimal128(38, _scale(kind))
+
+
+def _scale(kind: pa.DataType) -> int:
+    return int(kind.scale) if pa.types.is_decimal(kind) else 0
+
+
+class _Reader:
+    def __init__(self, query: TrendQuery, layout: Layout, finished: Finished) -> None:
+        self._query = query
+        self._layout = layout
+        self._finished = finished
+        self._n_rows = len(finished.store.seen)
+
+    def read(self, aggregate: TrendAggregate) -> pa.Array:
+        match aggregate.function:
+            case Function.TRENDS | Function.COUNT:
+                return self._count(self._number(self._layout.number_of(aggregate)), aggregate)
+            case Function.MIN | Function.MAX:
+                return self._extreme(aggregate)
+            case Function.SUM:
+                return self._sum(aggregate)
+            case Function.AVG:
+                return self._average(aggregate)
+
+    def _number(self, place: int) -> NDArray[Any]:
+        lines: NDArray[Any] = self._finished.store.numbers.reshape(-1, self._layout.shape.n_numbers, 3)
+        return lines[:, place]
+
+    def _real(self, place: int) -> NDArray[Any]:
+        lines: NDArray[Any] = self._finished.store.reals.reshape(-1, self._layout.shape.n_reals, 3)
+        return lines[:, place]
+
+    def _count(self, numbers: NDArray[Any], aggregate: TrendAggregate) -> pa.Array:
+        match self._layout.counts:
+            case Counts.TEXT:
+                return pa.array([str(number) for number in numbers[:, 0]], pa.string())
+            case Counts.LOG:
+                return wrap(_logarithms(numbers), numbers[:, 0] == 0.0)
+            case Counts.EXACT:
+                return self._decimals(numbers, 0, aggregate, None)
+
+    def _decimals(
+        self, numbers: NDArray[np.int64], scale: int, aggregate: TrendAggregate, is_null: NDArray[np.bool_] | None
+    ) -> pa.Array:
+        high = np.abs(np.where(numbers[:, 1] < 0, ~numbers[:, 1], numbers[:, 1]))
+        is_large = numbers[:, 2] != 0
+        # 10^38 has a high half of 5421010862427522170.
+        for row in np.flatnonzero(~is_large & (high >= 5421010862427522170)).tolist():
+            is_large[row] = abs(int(numbers[row, 1]) * 2**64 + int(np.uint64(numbers[row, 0]))) >= _DIGITS
+        if is_large.any():
+            raise self._too_large(aggregate, int(is_large.argmax()))
+        halves = np.ascontiguousarray(numbers[:, :2])
+        array = pa.Array.from_buffers(pa.decimal128(38, scale), len(numbers), [None, pa.py_buffer(halves)])
+        if is_null is None or not is_null.any():
+            return array
+        return pc.if_else(wrap(is_null), pa.scalar(None, array.type), array)
+
+    def _too_large(self, aggregate: TrendAggregate, row: int) -> ExecutionError:
+        what = aggregate.function.value
+        if aggregate.function is not Function.TRENDS:
+            what += f"({'|'.join(sorted(aggregate.variables))})"
+        groups = ", ".join(f"{name} = {column[row].as_py()!r}" for name, column in self._finished.groups.items())
+        start = self._finished.start[row].as_py()
+        window = "" if start is None else f" in the window from {start} to {self._finished.end[row].as_py()}"
+        error = ExecutionError(
+            "REX416", f"{what} has more than 38 digits" + (f" for {groups}" if groups else "") + window,
+            self._query.source, self._item_span(aggregate),
+            hint='counts="log" gives logarithms to base 10, counts="text" all digits; inside MATCH_TRENDS: COUNTS LOG',
+        )
+        return error
+
+    def _item_span(self, aggregate: TrendAggregate) -> Any:
+        return next((item.span for item in self._query.items if item.value == aggregate), None) or self._query.span
+
+    def _has_values(self, aggregate: TrendAggregate) -> NDArray[np.bool_]:
+        counted = self._number(self._layout.number_of(aggregate))
+        if self._layout.counts is Counts.TEXT:
+            return np.array([number != 0 for number in counted[:, 0]], np.bool_)
+        return np.asarray((counted != 0).any(axis=1))
+
+    def _sum(self, aggregate: TrendAggregate) -> pa.Array:
+        is_real, place = self._layout.sum_of(aggregate)
+        is_null = ~self._has_values(aggregate)
+        kind = result_type(aggregate, self._layout)
+        if is_real or self._layout.counts is Counts.LOG:
+            values = self._real(place) if is_real else self._number(place)
+            scale = 1.0 if is_real else 10.0 ** _scale(self._type(aggregate))
+            return wrap(self._doubles(values, aggregate, is_null) / scale, is_null)
+        numbers = self._number(place)
+        scale_of = _scale(self._type(aggregate))
+        if self._layout.counts is Counts.TEXT:
+            return pa.array([
+                None if null else _digits(number, scale_of)
+                for number, null in zip(numbers[:, 0], is_null.tolist(), strict=True)
+            ], pa.string())
+        return self._decimals(numbers, kind.scale, aggregate, is_null)
+
+    def _type(self, aggregate: TrendAggregate) -> pa.DataType:
+        assert aggregate.argument is not None  # COUNT alone may have none
+        return self._layout.types[aggregate.argument]
+
+    def _doubles(self, values: NDArray[Any], aggregate: TrendAggregate, is_null: NDArray[np.bool_]) -> NDArray[Any]:
+        if values.dtype == object:
+            return np.array([_nearest(value) for value in values[:, 0]], np.float64)
+        with np.errstate(all="ignore"):
+            found: NDArray[np.float64] = np.ldexp(values[:, 0] + values[:, 1], (512 * values[:, 2]).clip(-4096, 4096).astype(np.int32))
+            is_lost = ~np.isfinite(found) & np.isfinite(values[:, 0]) & ~is_null
+            if is_lost.any():
+                raise ExecutionError(
+                    "REX416", f"{aggregate.function.value} is beyond the range of DOUBLE", self._query.source,
+                    self._item_span(aggregate), hint="use smaller windows, or AVG, which has no such limit",
+                )
+        return found
+
+    def _average(self, aggregate: TrendAggregate) -> pa.Array:
+        is_real, place = self._layout.sum_of(aggregate)
+        above = self._real(place) if is_real else self._number(place)
+        below = self._number(self._layout.number_of(aggregate))
+        is_null = ~self._has_values(aggregate)
+        scale = 1.0 if is_real else 10.0 ** _scale(self._type(aggregate))
+        if self._layout.counts is Counts.TEXT:
+            from fractions import Fraction
+
+            averages = [
+                0.0 if null else _nearest(Fraction(one) / other / Fraction(scale))
+                for one, other, null in zip(above[:, 0], below[:, 0], is_null.tolist(), strict=True)
+            ]
+            return wrap(np.array(averages, np.float64), is_null)
+        if self._layout.counts is Counts.EXACT and bool((below[~is_null, 2] != 0).any()):
+            raise self._too_large(aggregate, int(((below[:, 2] != 0) & ~is_null).argmax()))
+        if above.dtype == np.int64 and bool((above[~is_null, 2] != 0).any()):
+            raise self._too_large(aggregate, int(((above[:, 2] != 0) & ~is_null).argmax()))
+        one, other = _scaled(above), _scaled(below)
+        with np.errstate(all="ignore"):
+            found = np.ldexp(
+                (one[0] / other[0]) * (1.0 + one[1]) / (1.0 + other[1]), (512 * (one[2] - other[2])).astype(np.int32)
+            ) / scale
+        return wrap(found, is_null)
+
+    def _extreme(self, aggregate: TrendAggregate) -> pa.Array:
+        place = self._layout.extreme_of(aggregate)
+        shape = self._layout.shape
+        keys = self._finished.store.extremes.reshape(-1, shape.n_extremes)[:, place]
+        is_null = (self._finished.store.seen >> place & 1) == 0
+        kind = result_type(aggregate, self._layout)
+        return values_of_keys(~keys if aggregate.function is Function.MAX else keys, is_null, kind)
+
+
+def _nearest(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _digits(number: int, scale: int) -> str:
+    return str(number) if not scale else format(Decimal(number).scaleb(-scale), "f")
+
+
+def _logarithms(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):
+        small = np.log1p(numbers[:, 1] / numbers[:, 0]) / math.log(10.0)
+        return np.asarray(np.log10(numbers[:, 0]) + small + numbers[:, 2] * _LOG_OF_UNIT)
+
+
+def _scaled(numbers: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """A leading double, a small correction relative to it, and the exponent."""
+    if numbers.dtype == np.float64:
+        with np.errstate(all="ignore"):
+            return numbers[:, 0], np.where(numbers[:, 0] == 0, 0.0, numbers[:, 1] / numbers[:, 0]), numbers[:, 2]
+    low = np.ascontiguousarray(numbers[:, 0]).view(np.uint64).astype(np.float64)
+    return numbers[:, 1].astype(np.float64) * 2.0**64 + low, np.zeros(len(numbers)), np.zeros(len(numbers))
+
+
+def has_trends(store: Store, layout: Layout) -> NDArray[np.bool_]:
+    """Which places have a trend."""
+    numbers = store.numbers.reshape(-1, layout.shape.n_numbers, 3)[:, 0]
+    if layout.counts is Counts.TEXT:
+        return np.array([number != 0 for number in numbers[:, 0]], np.bool_)
+    return np.asarray((numbers != 0).any(axis=1))
+
+
+PARTIAL_START, PARTIAL_END, PARTIAL_PLACES = WINDOW_START, WINDOW_END, "places"
+"""Columns of partial results, behind those of GROUP-BY (`group0`, ...)."""
