@@ -1,0 +1,1 @@
+"""Trend queries from text to clauses, patterns and references."""
