@@ -118,7 +118,8 @@ EXAMPLES = (
     Example(
         "REX107",
         "The clauses of an event query have a fixed order: PATTERN, WHERE, WITHIN, OUTPUT, RETURN. Inside MATCH_EVENTS "
-        "TIME, TIE BREAK, TYPE, TYPES and TIES come before them.",
+        "TIME, TIE BREAK, TYPE, TYPES and TIES come before them. A trend query has RETURN, PATTERN, SEMANTICS, WHERE, "
+        "GROUP-BY, WITHIN and SLIDE, and inside MATCH_TRENDS ORIGIN and COUNTS too before them.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick a, Tick b)
@@ -129,7 +130,8 @@ EXAMPLES = (
         "REX108",
         "An event pattern is `SEQ( ... )` of components with commas between them: a type of events and a variable, "
         "`Tick a`; with a quantifier the variable is an array, `Tick+ b[]`; `~(Tick c)` is negated. Alternatives stand "
-        "in parentheses: `(Buy a | Sell b)`.",
+        "in parentheses: `(Buy a | Sell b)`. In a trend pattern variables may be left out, `SEQ(Buy+, Sell)`, and `&` "
+        "stands between two patterns.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick a Tick b)
@@ -335,7 +337,8 @@ EXAMPLES = (
         "REX223",
         "The strategy says which events a match may pass over: strict_contiguity, partition_contiguity (which needs an "
         "equivalence test such as `[symbol]`), skip_till_next_match or skip_till_any_match. It lists the variables of "
-        "the pattern; negated ones may be left out.",
+        "the pattern; negated ones may be left out. A trend query has SEMANTICS skip-till-any-match, "
+        "skip-till-next-match or contiguous.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick+ a[], Tick b)
@@ -345,7 +348,8 @@ EXAMPLES = (
         "REX224",
         "`v.x` is an attribute of a single event. Of an array, `v[1]` is the first event, `v[v.LEN]` the last, and "
         "`v[]` inside an aggregate all of them. `v[i]` is each event from the second on, and only predicates with "
-        "`v[i]` have `v[i-1]`, the one before it, and `v[..i-1]`, all before it.",
+        "`v[i]` have `v[i-1]`, the one before it, and `v[..i-1]`, all before it. In a trend query `v.x` is of any "
+        "event of v, and `NEXT(w).x` of an event of w that directly follows it.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick+ a[], Tick b)
@@ -355,7 +359,7 @@ EXAMPLES = (
         "REX225",
         "A negated component says what must not be there: one event, in the outermost SEQ, which nothing outside its "
         "own predicates can refer to. At the beginning or the end of a pattern it needs WITHIN, to know how far to "
-        "look.",
+        "look. In a trend pattern it may be a whole pattern, as an item of any SEQ.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick a, ~(Tick b), Tick c)
@@ -365,7 +369,8 @@ EXAMPLES = (
     Example(
         "REX226",
         "WITHIN has units on a column of times (`3 hours`), none on a column of numbers, and counts events with "
-        "`500 EVENTS`. It is never negative.",
+        "`500 EVENTS`. It is never negative. For trends it is larger than zero, SLIDE is of the same kind, and "
+        "windows of events need events in a definite order (`ties=\"order\"`).",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick a, Tick b)
