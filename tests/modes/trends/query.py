@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import datetime
+    from datetime import date
     from decimal import Decimal
 
 ANY, NEXT, CONTIGUOUS = "skip-till-any-match", "skip-till-next-match", "contiguous"
@@ -18,7 +18,15 @@ Number: TypeAlias = "int | float | Decimal"
 # Patterns.
 
 
-@dataclass(frozen=True, slots=True)
+def _hash_once(node: Any) -> int:
+    """What a pattern is hashed by; the oracle looks patterns up all the time."""
+    known: int | None = node.__dict__.get("hash")
+    if known is None:
+        known = node.__dict__["hash"] = hash((node.__class__, *(getattr(node, one.name) for one in fields(node))))
+    return known
+
+
+@dataclass(frozen=True)
 class Leaf:
     """One event of a type, bound to a variable; the text says the variable if it `is_named`."""
 
@@ -26,22 +34,28 @@ class Leaf:
     variable: str
     is_named: bool = True
 
+    __hash__ = _hash_once
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Seq:
     """One item after the other."""
 
     items: tuple[Pattern, ...]
 
+    __hash__ = _hash_once
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Either:
     """One of several patterns."""
 
     options: tuple[Pattern, ...]
 
+    __hash__ = _hash_once
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Repeat:
     """The body from `least` to `most` times (None: no bound)."""
 
@@ -49,12 +63,16 @@ class Repeat:
     least: int
     most: int | None
 
+    __hash__ = _hash_once
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Absent:
     """No trend of the body there: an item of a `Seq`."""
 
     body: Pattern
+
+    __hash__ = _hash_once
 
 
 Pattern: TypeAlias = Leaf | Seq | Either | Repeat | Absent
@@ -149,11 +167,14 @@ class Adjacent:
     right: Term
 
 
+Function: TypeAlias = Literal["COUNT", "MIN", "MAX", "SUM", "AVG"]
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """COUNT (of trends without a name, of events without an argument), MIN, MAX, SUM or AVG."""
 
-    function: Literal["COUNT", "MIN", "MAX", "SUM", "AVG"]
+    function: Function
     name: str | None = None
     argument: Term | None = None
 
@@ -167,7 +188,7 @@ class Window:
 
     size: Number
     slide: Number | None = None
-    origin: Number | datetime | None = None
+    origin: Number | date | None = None
     counts_events: bool = False
 
 

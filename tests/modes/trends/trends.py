@@ -47,7 +47,7 @@ class Stream:
     def __init__(self, query: Query, events: Sequence[Event]) -> None:
         self.query = query
         self.events = tuple(events)
-        self._fitting = {event: fitting_variables(query, event.row) for event in events}
+        self.fitting = {event: fitting_variables(query, event.row) for event in events}
         self._formed: dict[Pattern, frozenset[Trend]] = {}
         self._adjacent: defaultdict[tuple[str, str], list[Adjacent]] = defaultdict(list)
         for pair in query.adjacent:
@@ -80,7 +80,7 @@ class Stream:
         """The variables under which a later event may be the next one of the trend, by pattern and conditions."""
         return [
             leaf.variable for leaf in positive_leaves(pattern)
-            if leaf.variable in self._fitting[event]
+            if leaf.variable in self.fitting[event]
             and is_prefix(pattern, (*_word(trend), leaf.variable))
             and (not trend or self._may_be_adjacent(*trend[-1], event, leaf.variable))
         ]
