@@ -79,7 +79,9 @@ class TrendConverter(Converter):
         """Refuse what a trend query does not have."""
         name = row_pattern_function(node)
         if name == EQUIVALENCE:
-            raise self.error("REX224", "an equivalence test belongs in WHERE", self.span(node))
+            raise self.error(
+                "REX224", "an equivalence test belongs in WHERE", self.span(node), hint="WHERE [attribute] AND ..."
+            )
         if name is not None:
             raise self.error(
                 "REX207", f"a trend query has no {name}", self.span(node),

@@ -87,7 +87,10 @@ class _Sorter:
             )
         kind = converter.types.get(id(tree))
         if kind is not None and kind.is_type(*_NO_CONDITIONS):
-            raise converter.error("REX214", f"a condition is a boolean, not {kind.sql()}", conjunct.span)
+            raise converter.error(
+                "REX214", f"a condition is a boolean, not {kind.sql()}", conjunct.span,
+                hint="compare it with something, or write [attribute] for what all events agree in",
+            )
         mentions = converter.mentions(tree)
         has_next = any(mention.reference is Reference.NEXT for mention in mentions)
         if not has_next and len({self.pattern.names[mention.name] for mention in mentions}) < 2:

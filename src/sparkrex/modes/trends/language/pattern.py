@@ -19,7 +19,17 @@ from typing import TYPE_CHECKING
 from sparkrex.errors import AnalysisError, ParseError
 from sparkrex.modes.trends.language.components import Components
 from sparkrex.modes.trends.language.syntax import PatternText
-from sparkrex.modes.trends.pattern import Absent, AnyOf, Event, Kleene, Sequence, TrendPattern, allows_empty
+from sparkrex.modes.trends.pattern import (
+    Absent,
+    AnyOf,
+    Event,
+    Kleene,
+    Sequence,
+    TrendPattern,
+    allows_empty,
+    events,
+    negated_variables,
+)
 from sparkrex.source import Span
 from sparkrex.syntax.items import Name
 from sparkrex.syntax.pattern_reader import PatternReader, lexemes, unquote
@@ -69,12 +79,12 @@ class _Reader(PatternReader):
         options = [self._element(0)]
         while self.accept("|"):
             options.append(self._element(0))
-        if len(options) == 1 and isinstance(options[0], Absent):
-            raise AnalysisError(
-                "REX225", "the whole pattern is negated: a trend needs an event to be a trend of", self.source,
-                options[0].span, hint=f"SEQ(A, {options[0]}, B)",
-            )
         pattern = self._alternatives(options, start)
+        if negated_variables(pattern).issuperset(event.variable for event in events(pattern)):
+            raise AnalysisError(
+                "REX225", "everything is negated: a trend needs an event to be a trend of", self.source, pattern.span,
+                hint="SEQ(A, ~B, C) is A and C without B between them",
+            )
         if allows_empty(pattern):
             raise AnalysisError(
                 "REX227", "the pattern requires no event at all", self.source, pattern.span,
@@ -87,14 +97,15 @@ class _Reader(PatternReader):
         hint = "components that follow each other belong in one SEQ( ... )"
         if self.text == "&":
             hint = "& stands outside of all parentheses, between two patterns"
-        if self.text == ")":
-            hint = "this parenthesis closes nothing"
         return self.error(f"unexpected {self.text!r}", hint=hint)
 
     def _element(self, depth: int) -> TrendPattern:
         start = self.span
         if depth > _DEEPEST:
-            raise ParseError("REX106", "the pattern is nested too deeply", self.source, self.span)
+            raise ParseError(
+                "REX106", "the pattern is nested too deeply", self.source, self.span,
+                hint="leave parentheses out that group nothing",
+            )
         if self.accept("~"):
             return self._negation(start, depth)
         if self.accept("("):
@@ -108,14 +119,11 @@ class _Reader(PatternReader):
         return self._component(start)
 
     def _group(self, start: Span, depth: int, *, is_sequence: bool) -> TrendPattern:
-        opening = Span(self.previous_end - 1, self.previous_end)
         items = [self._element(depth + 1)]
         separator = "|" if self.text == "|" and not is_sequence else ","
         while self.accept(separator):
             items.append(self._element(depth + 1))
         if not self.accept(")"):
-            if self.kind == "end":
-                raise ParseError(self.code, "this parenthesis is never closed", self.source, opening)
             if self.text == "&":
                 raise self.unexpected()
             what = "SEQ( ... ) has components with commas between them" if is_sequence else (

@@ -26,6 +26,7 @@ from sparkrex.modes.trends.language.returned import parse_returned
 from sparkrex.modes.trends.language.syntax import OriginText, TrendText
 from sparkrex.modes.trends.plan import Counts, Semantics
 from sparkrex.source import Source, Span
+from sparkrex.syntax.parentheses import check_parentheses
 from sparkrex.syntax.scalar_text import parse_expression
 from sparkrex.syntax.tokens import span_of, word
 
@@ -54,6 +55,7 @@ def parse_trends(
     """The query whose tokens are given: those inside MATCH_TRENDS ( ... ), or a whole text."""
     given = [token for token in tokens if token.token_type is not TokenType.SEMICOLON]
     refuse_bracket_names(given, source, "trend queries")
+    check_parentheses(given, source)
     parts = CLAUSES.cut(given, span, source)
     for head, usage in _REQUIRED.items():
         if head not in parts:
