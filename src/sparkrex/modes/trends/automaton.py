@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sparkrex.errors import UnsupportedError
 from sparkrex.modes.trends.fragments import Positions
-from sparkrex.modes.trends.pattern import absences, events
+from sparkrex.modes.trends.pattern import absences
 from sparkrex.modes.trends.plan import Semantics
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.trends.fragments import Fragment, Ways
     from sparkrex.modes.trends.pattern import TrendPattern
     from sparkrex.modes.trends.plan import TrendQuery
-    from sparkrex.source import Source
+    from sparkrex.source import Source, Span
 
 _Result = TypeVar("_Result")
 
@@ -36,7 +36,7 @@ _MOST_AT_AN_EDGE = 6
 """Negated parts that one edge may depend on: there may be an edge for every subset of them."""
 
 FIRST, SECOND, BOTH = 0, 1, 2
-"""Classes of trends: of a pattern, or of the first side of `&` only; of the second side only; of both."""
+"""Classes of trends: of a pattern, or of the first side of `&`; of the second side; and again those of both."""
 NEGATED = 3
 """The class of the first negated part; those of the others follow."""
 
@@ -126,36 +126,16 @@ def make_automaton(query: TrendQuery) -> Automaton:
     def side(pattern: TrendPattern, kind: int, minimum: int) -> _Side:
         return _Side(pattern, kind, numbers, minimum, query.source, keeps_full)
 
-    if len(query.patterns) == 1:
-        made.add(side(query.patterns[0], FIRST, query.minimum_length))
-    else:
-        first, second = query.patterns
-        shared = {event.variable for event in events(first)} & {event.variable for event in events(second)}
-        if not shared:
-            made.add(side(first, FIRST, query.minimum_length))
-            made.add(side(second, SECOND, query.minimum_length))
-        elif first == second:
-            made.add(side(first, BOTH, query.minimum_length))
-        else:
-            _refuse_sharing(query, sorted(shared)[0])
-            made.add(_Pair(side(first, FIRST, query.minimum_length), side(second, SECOND, query.minimum_length)))
+    sides = [side(pattern, kind, query.minimum_length) for kind, pattern in enumerate(query.patterns)]
+    for one in sides:
+        made.add(one)
+    if len(sides) == 2 and set(sides[0].variables) & set(sides[1].variables):
+        made.add(_Both(sides[0], sides[1], query.source, query.patterns[0].span))
     for number, absent in enumerate(negated):
         made.add(side(absent.body, NEGATED + number, 1))
     return Automaton(
         tuple(made.variables), tuple(made.edges), tuple(made.ends), tuple(made.closers), len(negated)
     )
-
-
-def _refuse_sharing(query: TrendQuery, variable: str) -> None:
-    """Sides that differ and share a variable are read at once, where that is known to be right."""
-    first, second = query.patterns
-    has_negation = bool(absences(first) or absences(second))
-    if query.semantics is Semantics.NEXT or has_negation:
-        what = "negation" if has_negation else query.semantics.value
-        raise UnsupportedError(
-            "REX301", f"two different sides of & that share a variable, with {what}", query.source, first.span,
-            hint=f"give the sides variables of their own in the place of {variable}",
-        )
 
 
 class _Side:
@@ -179,6 +159,11 @@ class _Side:
 
     def steps(self, key: _Key | None, variable: str) -> Iterator[tuple[Test, _Key]]:
         """The keys after one more event, and what they ask of negated parts."""
+        return _cases(*self.step(key, variable), self._source, self._span)
+
+    def step(self, key: _Key | None, variable: str) -> tuple[list[Ways], Callable[[frozenset[int]], _Key | None]]:
+        """The ways of one more event, and the key after it by which negated parts are blocked; None if there is none.
+        """
         reached: dict[int, Ways] = {}
         if key is None:
             full = {after for after in self.fragment.first if self._of[after] == variable}
@@ -188,8 +173,6 @@ class _Side:
             for before in key.valid:
                 for after in self._after((before,), variable):
                     reached[after] = reached.get(after, frozenset()) | self.fragment.follow[before, after]
-        if not full:
-            return
         length = min(self._minimum, 1 if key is None else key.length + 1)
 
         def target(blocked: frozenset[int]) -> _Key | None:
@@ -198,19 +181,19 @@ class _Side:
                 return None
             return _Key(variable, frozenset(full) if self._keeps_full else valid, valid, length)
 
-        yield from self._cases(reached.values(), target)
+        return list(reached.values()), target
 
     def ends(self, key: _Key) -> Iterator[tuple[int, Test]]:
         """When a trend may end there, and of which class it is."""
-        if key.length < self._minimum:
-            return
-        last = [self.fragment.last[position] for position in key.valid if position in self.fragment.last]
-
-        def ends(blocked: frozenset[int]) -> bool | None:
-            return True if any(not way & blocked for ways in last for way in ways) else None
-
-        for test, _ in self._cases(last, ends):
+        for test, _ in _cases(*self.end(key), self._source, self._span):
             yield self.kind, test
+
+    def end(self, key: _Key | None) -> tuple[list[Ways], Callable[[frozenset[int]], bool | None]]:
+        """The ways out, and whether a trend may end there by which negated parts are blocked; None if it may not."""
+        last: list[Ways] = []
+        if key is not None and key.length >= self._minimum:
+            last = [self.fragment.last[position] for position in key.valid if position in self.fragment.last]
+        return last, lambda blocked: True if any(not way & blocked for ways in last for way in ways) else None
 
     def closers(self, key: _Key) -> frozenset[str]:
         """The variables whose events can follow, whatever negated parts say."""
@@ -225,72 +208,76 @@ class _Side:
             after for before in positions for after in self._follow.get(before, ()) if self._of[after] == variable
         )
 
-    def _cases(
-        self, every: Iterable[Ways], result: Callable[[frozenset[int]], _Result | None]
-    ) -> Iterator[tuple[Test, _Result]]:
-        """The results that there are, each under as few tests as are needed to tell it from others."""
-        negated = sorted({number for ways in every for way in ways for number in way})
-        if len(negated) > _MOST_AT_AN_EDGE:
-            raise UnsupportedError(
-                "REX301", f"more than {_MOST_AT_AN_EDGE} negated parts between two events", self._source, self._span,
-                hint="negate fewer parts at one place",
-            )
 
-        def split(test: Test, rest: list[int]) -> Iterator[tuple[Test, _Result]]:
-            blocked = [
-                test.blocked | {number for place, number in enumerate(rest) if bits >> place & 1}
-                for bits in range(1 << len(rest))
-            ]
-            found = {result(one) for one in blocked}
-            if len(found) == 1:
-                value = found.pop()
-                if value is not None:
-                    yield test, value
-                return
-            number, *others = rest
-            yield from split(Test(test.open | {number}, test.blocked), others)
-            yield from split(Test(test.open, test.blocked | {number}), others)
-
-        yield from split(ALWAYS, negated)
-
-
-_KeyPair = tuple["_Key | None", "_Key | None"]
-
-
-class _Pair:
-    """Two sides that share variables, read at once: which of them a sequence of events is a trend of. No negation."""
-
-    def __init__(self, first: _Side, second: _Side) -> None:
-        self._sides = (first, second)
-        self.variables = tuple(dict.fromkeys(first.variables + second.variables))
-
-    def steps(self, key: _KeyPair | None, variable: str) -> Iterator[tuple[Test, _KeyPair]]:
-        """As of a side; a side that cannot go on is None."""
-        first, second = self._step(0, key, variable), self._step(1, key, variable)
-        if first is not None or second is not None:
-            yield ALWAYS, (first, second)
-
-    def _step(self, number: int, key: _KeyPair | None, variable: str) -> _Key | None:
-        before = None if key is None else key[number]
-        if key is not None and before is None:
-            return None
-        return next((found for _, found in self._sides[number].steps(before, variable)), None)
-
-    def ends(self, key: _KeyPair) -> Iterator[tuple[int, Test]]:
-        """Which sides end there."""
-        is_first, is_second = (
-            part is not None and any(True for _ in side.ends(part)) for side, part in zip(self._sides, key, strict=True)
+def _cases(
+    every: Iterable[Ways], result: Callable[[frozenset[int]], _Result | None], source: Source | None, span: Span | None
+) -> Iterator[tuple[Test, _Result]]:
+    """The results that there are, each under as few tests of negated parts as are needed to tell it from others."""
+    negated = sorted({number for ways in every for way in ways for number in way})
+    if len(negated) > _MOST_AT_AN_EDGE:
+        raise UnsupportedError(
+            "REX301", f"more than {_MOST_AT_AN_EDGE} negated parts between two events", source, span,
+            hint="negate fewer parts at one place",
         )
-        if is_first or is_second:
-            yield (BOTH if is_first and is_second else FIRST if is_first else SECOND), ALWAYS
 
-    def closers(self, key: _KeyPair) -> frozenset[str]:
-        """Not asked: two such sides are refused where relevance matters."""
-        return frozenset()
+    def split(test: Test, rest: list[int]) -> Iterator[tuple[Test, _Result]]:
+        blocked = [
+            test.blocked | {number for place, number in enumerate(rest) if bits >> place & 1}
+            for bits in range(1 << len(rest))
+        ]
+        found = {result(one) for one in blocked}
+        if len(found) == 1:
+            value = found.pop()
+            if value is not None:
+                yield test, value
+            return
+        number, *others = rest
+        yield from split(Test(test.open | {number}, test.blocked), others)
+        yield from split(Test(test.open, test.blocked | {number}), others)
 
-    def label(self, key: _KeyPair) -> str:
+    yield from split(ALWAYS, negated)
+
+
+class _Both:
+    """Two sides that share variables, read at once: the trends of both.
+
+    Under skip-till-next-match an event that is relevant to one side may not be passed over, so all that are relevant to
+    either close.
+    """
+
+    def __init__(self, first: _Side, second: _Side, source: Source | None, span: Span | None) -> None:
+        self._first, self._second = first, second
+        self.variables = tuple(name for name in first.variables if name in second.variables)
+        self._source, self._span = source, span
+
+    def steps(self, key: tuple[_Key, _Key] | None, variable: str) -> Iterator[tuple[Test, tuple[_Key, _Key]]]:
+        """As of a side; both must go on."""
+        first_ways, first = self._first.step(None if key is None else key[0], variable)
+        second_ways, second = self._second.step(None if key is None else key[1], variable)
+
+        def result(blocked: frozenset[int]) -> tuple[_Key, _Key] | None:
+            one, other = first(blocked), second(blocked)
+            return None if one is None or other is None else (one, other)
+
+        return _cases([*first_ways, *second_ways], result, self._source, self._span)
+
+    def ends(self, key: tuple[_Key, _Key]) -> Iterator[tuple[int, Test]]:
+        """When a trend of both may end there."""
+        (first_ways, first), (second_ways, second) = self._first.end(key[0]), self._second.end(key[1])
+
+        def result(blocked: frozenset[int]) -> bool | None:
+            return first(blocked) and second(blocked)
+
+        for test, _ in _cases([*first_ways, *second_ways], result, self._source, self._span):
+            yield BOTH, test
+
+    def closers(self, key: tuple[_Key, _Key]) -> frozenset[str]:
+        """The variables whose events can follow in either."""
+        return self._first.closers(key[0]) | self._second.closers(key[1])
+
+    def label(self, key: tuple[_Key, _Key]) -> str:
         """The variable of the last event."""
-        return next(part.variable for part in key if part is not None)
+        return key[0].variable
 
 
 class _Maker:

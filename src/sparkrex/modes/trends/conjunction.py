@@ -1,7 +1,8 @@
 """`P & Q`: unordered pairs of a trend of each side, none paired with itself.
 
-With x trends of the first side only, y of the second only and z of both there are x * y + (x + y) * z + z * (z - 1) / 2
-such pairs. Nothing is subtracted but 1, so that logarithms stay exact.
+With x trends of the first side and y of the second there are x * y pairs, of which z have a trend of both sides twice,
+if there are z such trends, and every two of those z come in both orders: x * y - z - z * (z - 1) / 2 are left. That is
+at least half of x * y as soon as it is not 0 or a few, so that logarithms lose nothing by the difference.
 """
 
 from __future__ import annotations
@@ -26,26 +27,22 @@ def count_pairs(numbers: NDArray[Any], counts: Counts) -> NDArray[Any]:
     for unit, kinds in enumerate(numbers):
         if counts is Counts.LOG:
             found[unit] = _log_pairs(*(_fraction(kinds[kind]) for kind in (FIRST, SECOND, BOTH)))
-            continue
-        if counts is Counts.TEXT:
+        elif counts is Counts.TEXT:
             found[unit, 0] = _pairs(*(kinds[kind, 0] for kind in (FIRST, SECOND, BOTH)))
-            continue
-        parts = [int(kinds[kind, 1]) << 64 | int(np.uint64(kinds[kind, 0])) for kind in (FIRST, SECOND, BOTH)]
-        pairs = _pairs(*parts)
-        is_lost = any(kinds[kind, 2] and _counts(kind, kinds) for kind in (FIRST, SECOND, BOTH))
-        is_lost = is_lost or pairs >= _TOO_LARGE
-        found[unit] = (0, 0, 1) if is_lost else (_signed(pairs), pairs >> 64, 0)
+        else:
+            found[unit] = _exact_pairs(kinds)
     return found
 
 
 def _pairs(first: int, second: int, both: int) -> int:
-    return first * second + (first + second) * both + both * (both - 1) // 2
+    return first * second - both - both * (both - 1) // 2
 
 
-def _counts(kind: int, kinds: NDArray[Any]) -> bool:
-    """Whether a class that is too large is paired with anything: with others, or among itself."""
-    others = {FIRST: (SECOND, BOTH), SECOND: (FIRST, BOTH), BOTH: (BOTH,)}[kind]
-    return any(kinds[other].any() for other in others)
+def _exact_pairs(kinds: NDArray[np.int64]) -> tuple[int, int, int]:
+    parts = [(int(kinds[kind, 1]) << 64) + int(np.uint64(kinds[kind, 0])) for kind in (FIRST, SECOND, BOTH)]
+    is_lost = (kinds[FIRST, 2] and kinds[SECOND].any()) or (kinds[SECOND, 2] and kinds[FIRST].any())
+    pairs = _pairs(*parts)
+    return (0, 0, 1) if is_lost or pairs >= _TOO_LARGE else (_signed(pairs), pairs >> 64, 0)
 
 
 def _signed(number: int) -> int:
@@ -60,11 +57,11 @@ def _fraction(line: NDArray[np.float64]) -> tuple[Fraction, int]:
 def _log_pairs(
     first: tuple[Fraction, int], second: tuple[Fraction, int], both: tuple[Fraction, int]
 ) -> tuple[float, float, float]:
-    """The sum of the products, each with its exponent; one that is 2^-1024 of the largest or less is left out."""
-    less_one = both[0] - (Fraction(1, 1 << 512 * both[1]) if 0 <= both[1] <= 2 else 0)
+    """The same by fractions with exponents: x * y - z * z / 2 - z / 2; what is 2^-1024 of the largest is left out."""
+    one = (Fraction(1, 1 << 512 * both[1]) if 0 <= both[1] <= 2 else Fraction(0)) / 2
     terms = [
-        (one[0] * other[0], one[1] + other[1])
-        for one, other in ((first, second), (first, both), (second, both), (both, (less_one / 2, both[1])))
+        (first[0] * second[0], first[1] + second[1]), (-both[0] * both[0] / 2, 2 * both[1]),
+        (-both[0] * one, 2 * both[1]),
     ]
     exponent = max((power for value, power in terms if value), default=0)
     total = sum(

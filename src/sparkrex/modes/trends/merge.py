@@ -16,6 +16,7 @@ from sparkrex.modes.trends.plan import Counts
 from sparkrex.modes.trends.results import PARTIAL_END, PARTIAL_PLACES, PARTIAL_START, Finished, result_table
 
 if TYPE_CHECKING:
+    from sparkrex.columns.arrange import Arrangement
     from sparkrex.modes.trends.layout import Layout
     from sparkrex.modes.trends.plan import TrendQuery
 
@@ -34,18 +35,32 @@ def partial_table(query: TrendQuery, layout: Layout, finished: Finished) -> pa.T
 
 def merge_partials(query: TrendQuery, layout: Layout, partials: pa.Table, threads: int = 1) -> pa.Table:
     """The results of all groups and windows in partial results."""
-    names = [group_column(number) for number in range(len(query.group_by))]
-    keys = [partials.column(name) for name in names]
-    windows = [partials.column(name) for name in (PARTIAL_START, PARTIAL_END)]
-    arrangement = arrange([*keys, *windows], [], partials.num_rows, threads)
-    n_groups = len(arrangement.offsets) - 1
+    return result_table(query, layout, merge_arranged(query, layout, partials, _by_group(query, partials, threads)))
+
+
+def combine_partials(query: TrendQuery, layout: Layout, partials: pa.Table) -> pa.Table:
+    """Partial results, one per group and window: those that others are still to be added to, but fewer of them."""
+    arrangement = _by_group(query, partials, 1)
+    if len(arrangement.offsets) - 1 == partials.num_rows:
+        return partials
+    return partial_table(query, layout, merge_arranged(query, layout, partials, arrangement))
+
+
+def merge_arranged(query: TrendQuery, layout: Layout, partials: pa.Table, arrangement: Arrangement) -> Finished:
+    """What is known of the trends of each group in a window: the partitions of an arrangement."""
     order = arrangement.order if arrangement.order is not None else np.arange(partials.num_rows)
-    merged = layout.store(n_groups)
+    merged = layout.store(len(arrangement.offsets) - 1)
     store = unpack_places(layout, partials.column(PARTIAL_PLACES))
     is_text = layout.counts is Counts.TEXT
     kernel = merge_places.interpreted if is_text else kernel_for(merge_places, partials.num_rows)
     kernel(store, order, arrangement.offsets, layout.shape, merged)
     first = wrap(order[arrangement.offsets[:-1]])
-    groups = {name: column.take(first) for name, column in zip(query.group_by, keys, strict=True)}
-    start, end = (column.take(first) for column in windows)
-    return result_table(query, layout, Finished(groups, start, end, merged))
+    groups = {name: partials.column(group_column(number)).take(first) for number, name in enumerate(query.group_by)}
+    start, end = (partials.column(name).take(first) for name in (PARTIAL_START, PARTIAL_END))
+    return Finished(groups, start, end, merged)
+
+
+def _by_group(query: TrendQuery, partials: pa.Table, threads: int) -> Arrangement:
+    names = [group_column(number) for number in range(len(query.group_by))]
+    keys = [partials.column(name) for name in (*names, PARTIAL_START, PARTIAL_END)]
+    return arrange(keys, [], partials.num_rows, threads)

@@ -38,11 +38,13 @@ def unpack_places(layout: Layout, packed: pa.ChunkedArray) -> Store:
     if layout.counts is Counts.TEXT:
         _unpack_digits(layout, packed, store)
         return store
+    if not n_places:
+        return store
     data = np.frombuffer(b"".join(packed.to_pylist()), np.uint8).reshape(n_places, -1)
     first = 0
     for part in store:
-        width = part.nbytes // max(1, n_places)
-        if width and n_places:
+        width = part.nbytes // n_places
+        if width:
             part[...] = np.ascontiguousarray(data[:, first : first + width]).view(part.dtype).reshape(part.shape)
         first += width
     return store

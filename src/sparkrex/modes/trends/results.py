@@ -33,7 +33,7 @@ _LOG_OF_UNIT = 512 * math.log10(2.0)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Finished:
-    """Windows that have trends: the columns of GROUP-BY, where they begin and end, and what is known of their trends."""
+    """Windows that have trends: columns of GROUP-BY, where windows begin and end, and what is known of their trends."""
 
     groups: dict[str, pa.ChunkedArray | pa.Array]
     start: pa.Array
@@ -44,12 +44,11 @@ class Finished:
 def result_table(query: TrendQuery, layout: Layout, finished: Finished) -> pa.Table:
     """The result rows."""
     reader = _Reader(query, layout, finished)
-    columns: list[Any] = [finished.start, finished.end]
-    for item in query.items:
-        columns.append(
-            reader.read(item.value) if isinstance(item.value, TrendAggregate) else finished.groups[item.value]
-        )
-    return pa.table(columns, names=list(query.output_columns()))
+    items = (
+        reader.read(item.value) if isinstance(item.value, TrendAggregate) else finished.groups[item.value]
+        for item in query.items
+    )
+    return pa.table([finished.start, finished.end, *items], names=list(query.output_columns()))
 
 
 def result_type(aggregate: TrendAggregate, layout: Layout) -> pa.DataType:
@@ -129,12 +128,11 @@ class _Reader:
         groups = ", ".join(f"{name} = {column[row].as_py()!r}" for name, column in self._finished.groups.items())
         start = self._finished.start[row].as_py()
         window = "" if start is None else f" in the window from {start} to {self._finished.end[row].as_py()}"
-        error = ExecutionError(
+        return ExecutionError(
             "REX416", f"{what} has more than 38 digits" + (f" for {groups}" if groups else "") + window,
             self._query.source, self._item_span(aggregate),
             hint='counts="log" gives logarithms to base 10, counts="text" all digits; inside MATCH_TRENDS: COUNTS LOG',
         )
-        return error
 
     def _item_span(self, aggregate: TrendAggregate) -> Any:
         return next((item.span for item in self._query.items if item.value == aggregate), None) or self._query.span
@@ -170,7 +168,8 @@ class _Reader:
         if values.dtype == object:
             return np.array([_nearest(value) for value in values[:, 0]], np.float64)
         with np.errstate(all="ignore"):
-            found: NDArray[np.float64] = np.ldexp(values[:, 0] + values[:, 1], (512 * values[:, 2]).clip(-4096, 4096).astype(np.int32))
+            exponents = (512 * values[:, 2]).clip(-4096, 4096).astype(np.int32)
+            found: NDArray[np.float64] = np.ldexp(values[:, 0] + values[:, 1], exponents)
             is_lost = ~np.isfinite(found) & np.isfinite(values[:, 0]) & ~is_null
             if is_lost.any():
                 raise ExecutionError(
@@ -235,8 +234,12 @@ def _scaled(numbers: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.floa
     if numbers.dtype == np.float64:
         with np.errstate(all="ignore"):
             return numbers[:, 0], np.where(numbers[:, 0] == 0, 0.0, numbers[:, 1] / numbers[:, 0]), numbers[:, 2]
-    low = np.ascontiguousarray(numbers[:, 0]).view(np.uint64).astype(np.float64)
-    return numbers[:, 1].astype(np.float64) * 2.0**64 + low, np.zeros(len(numbers)), np.zeros(len(numbers))
+    # By magnitude: the halves of a small negative number are both large.
+    is_negative = numbers[:, 1] < 0
+    low = np.where(is_negative, -numbers[:, 0], numbers[:, 0])
+    high = np.where(is_negative, ~numbers[:, 1] + (low == 0), numbers[:, 1])
+    size = high.astype(np.float64) * 2.0**64 + low.view(np.uint64).astype(np.float64)
+    return np.where(is_negative, -size, size), np.zeros(len(numbers)), np.zeros(len(numbers))
 
 
 def has_trends(store: Store, layout: Layout) -> NDArray[np.bool_]:

@@ -18,12 +18,13 @@ import pyarrow as pa
 from sparkrex.columns.gather import put_in_order, take_or_null
 from sparkrex.columns.keys import partition_integers
 from sparkrex.columns.wrap import wrap
-from sparkrex.errors import ExecutionError
+from sparkrex.errors import AnalysisError, ExecutionError
 from sparkrex.matching.event_order import check_order, check_times, order_columns
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.slot_table import offsets_of
 from sparkrex.matching.state import State
 from sparkrex.modes.trends.automaton import make_automaton
+from sparkrex.modes.trends.choose import ALGORITHMS, choose, refusals
 from sparkrex.modes.trends.comparisons import Comparisons
 from sparkrex.modes.trends.conjunction import count_pairs
 from sparkrex.modes.trends.kernels.by_event import Entries
@@ -32,9 +33,9 @@ from sparkrex.modes.trends.kernels.places import Store
 from sparkrex.modes.trends.layout import make_layout
 from sparkrex.modes.trends.merge import partial_table
 from sparkrex.modes.trends.packing import pack_places, unpack_places
-from sparkrex.modes.trends.plan import Counts, Semantics, WindowUnit
+from sparkrex.modes.trends.plan import Semantics, WindowUnit
 from sparkrex.modes.trends.results import Finished, has_trends, result_table
-from sparkrex.modes.trends.search import BY_EVENT, BY_STATE, Kept, Problem, fresh, search, take_places
+from sparkrex.modes.trends.search import Kept, Problem, fresh, search, take_places
 from sparkrex.modes.trends.symbols import Labels, make_machine
 from sparkrex.modes.trends.units import OpenWindows, units_in_windows, whole_partitions
 from sparkrex.modes.trends.weights import make_weights
@@ -92,9 +93,16 @@ class TrendRunner:
     @cached_property
     def algorithm(self) -> str:
         """How trends are counted."""
-        if self.settings.matcher is not None:
-            return self.settings.matcher.replace("_", " ")
-        return BY_EVENT if self.query.adjacent or self.automaton.has_negation else BY_STATE
+        asked = self.settings.matcher
+        if asked is None or asked not in ALGORITHMS:
+            return choose(self.query, self.automaton, self.comparisons)
+        reason = refusals(self.query, self.automaton, self.comparisons).get(asked)
+        if reason is not None:
+            raise AnalysisError(
+                "REX217", f"the matcher {asked} cannot count these trends: {reason}", None, None,
+                hint=f"leave it out; {choose(self.query, self.automaton, self.comparisons)} would be chosen",
+            )
+        return asked
 
     @cached_property
     def windows(self) -> Windows | None:
@@ -103,8 +111,8 @@ class TrendRunner:
 
     @property
     def refusal(self) -> str | None:
-        """Numbers with all digits have no fixed size."""
-        return "counts with all digits are computed over whole partitions" if self.query.counts is Counts.TEXT else None
+        """None: everything can be fed."""
+        return None
 
     def open(self) -> State:
         """The state before the first feed."""
@@ -112,7 +120,6 @@ class TrendRunner:
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """The results that this feed decides, of windows that are finished."""
-        assert self.refusal is None or feed.is_whole
         if feed.is_whole:
             state.reset(feed.slots[feed.slots < state.n_slots])
             frame = Frame(feed.table, feed.arrangement, np.zeros(len(feed.slots), np.int64))
@@ -184,7 +191,7 @@ class TrendRunner:
         self, before: _KeptBefore, units: UnitRows, problem: Problem, rows: _ArrangedRows
     ) -> Kept:
         """What is kept of every unit: from before, or nothing."""
-        kept = fresh(self.layout, len(units.first), problem.n_places, problem.n_parts)
+        kept = fresh(problem, len(units.first))
         if before.windows is None:
             return kept
         is_old = units.before >= 0
@@ -193,9 +200,10 @@ class TrendRunner:
         stored = unpack_places(self.layout, before.windows.column("places").combine_chunks().flatten())
         _write_places(kept.store, places, stored, _spans(old * problem.n_places, problem.n_places), self.layout)
         kept.clock[is_old] = before.windows.column("clock").to_numpy()[old]
-        if problem.n_parts:
-            marks = before.windows.column("marks").combine_chunks().flatten().to_numpy().reshape(-1, problem.n_parts)
-            kept.marks.reshape(-1, problem.n_parts)[is_old] = marks[old]
+        n_registers = kept.registers.shape[1]
+        if n_registers:
+            registers = before.windows.column("registers").combine_chunks().flatten().to_numpy()
+            kept.registers[is_old] = registers.reshape(-1, n_registers)[old]
         if before.entries is None:
             return kept
         # Entries are in the order of windows, by slot, and units of old windows come in that order too.
@@ -211,7 +219,7 @@ class TrendRunner:
             table.column("state").to_numpy().copy(), table.column("latest").to_numpy().copy(),
             table.column("is_over").to_numpy().astype(np.bool_), unpack_places(self.layout, table.column("places")),
         )
-        return Kept(kept.store, kept.clock, kept.marks, entries, offsets_of(lengths))
+        return Kept(kept.store, kept.clock, kept.registers, entries, offsets_of(lengths))
 
     def _write(
         self, state: State, feed: Feed, rows: _ArrangedRows, units: UnitRows, kept: Kept, until: NDArray[np.int64],
@@ -231,9 +239,7 @@ class TrendRunner:
             **{f"group {name}": values for name, values in groups.take(np.flatnonzero(is_open)).items()},
             "number": wrap(number), "clock": wrap(kept.clock[unit]), "n_entries": wrap(n_entries),
             "places": pa.FixedSizeListArray.from_arrays(packed, max(1, problem.n_places)),
-            "marks": pa.FixedSizeListArray.from_arrays(
-                wrap(kept.marks.reshape(len(units.first), -1)[unit].reshape(-1)) if problem.n_parts
-                else wrap(np.zeros(len(unit), np.int64)), max(1, problem.n_parts)),
+            "registers": _lists_of(kept.registers[unit]),
         })
         row_of = kept.entries.row[entry_of]
         waiting = rows.offsets[1:] - until
@@ -244,7 +250,8 @@ class TrendRunner:
         local[row_of >= 0] = read_by - offsets_of(n_used)[:-1][slot_of_used[read_by]] if len(used) else 0
         entries = pa.table({
             "time": wrap(kept.entries.time[entry_of]), "row": wrap(local), "state": wrap(kept.entries.state[entry_of]),
-            "latest": wrap(kept.entries.latest[entry_of]), "is_over": wrap(kept.entries.is_over[entry_of].astype(np.int8)),
+            "latest": wrap(kept.entries.latest[entry_of]),
+            "is_over": wrap(kept.entries.is_over[entry_of].astype(np.int8)),
             "places": pack_places(self.layout, take_places(kept.entries.store, entry_of, self.layout)),
         })
         state.tables[WINDOWS].write(feed.slots, windows, offsets_of(np.bincount(place, minlength=n_slots)))
@@ -432,6 +439,13 @@ class _ArrangedRows:
     def take(self, positions: NDArray[np.int64]) -> pa.Table:
         """The rows at some positions, in memory of their own."""
         return self.table.take(wrap(self._input_rows(positions)))
+
+
+def _lists_of(lines: NDArray[np.int64]) -> pa.Array:
+    """One list per line; lines of no numbers have one that nobody reads."""
+    n_lines, width = lines.shape
+    values = lines.reshape(-1) if width else np.zeros(n_lines, np.int64)
+    return pa.FixedSizeListArray.from_arrays(wrap(values), max(1, width))
 
 
 def _column(expression: Any) -> str:

@@ -9,9 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparkrex.kernels.lazy import FEW_ROWS
+from sparkrex.modes.trends.choose import BY_EVENT, BY_GAP, BY_OPEN, BY_RANK, BY_STATE
 from sparkrex.modes.trends.kernels.by_event import Entries, advance_by_event
+from sparkrex.modes.trends.kernels.by_gap import advance_by_gap
+from sparkrex.modes.trends.kernels.by_open import OpenPlaces, advance_by_open
+from sparkrex.modes.trends.kernels.by_rank import ABOVE, BELOW, SAME, Trees, advance_by_rank
 from sparkrex.modes.trends.kernels.by_state import advance_by_state
-from sparkrex.modes.trends.kernels.machine import Rows, Units
+from sparkrex.modes.trends.kernels.machine import (
+    EQUAL,
+    GREATER,
+    GREATER_OR_EQUAL,
+    LESS,
+    LESS_OR_EQUAL,
+    UNEQUAL,
+    Rows,
+    Units,
+)
 from sparkrex.modes.trends.plan import Counts
 from sparkrex.threads import spread
 
@@ -28,14 +41,14 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class Kept:
-    """What is kept of units: places (per state and class, or per class), times seen, marks of negated parts, entries.
+    """What is kept of units: places, times seen, registers (numbers that an algorithm has of its own), entries.
 
     The entries of a unit are cut by `offsets`.
     """
 
     store: Store
     clock: NDArray[np.int64]
-    marks: NDArray[np.int64]
+    registers: NDArray[np.int64]
     entries: Entries
     offsets: NDArray[np.int64]
 
@@ -57,35 +70,46 @@ class Problem:
 
     @property
     def n_places(self) -> int:
-        """Places of a unit."""
-        n_states = self.machine.n_states if self.algorithm == BY_STATE else 0
-        return int(n_states + self.machine.n_kinds)
+        """Places of a unit; the last are one per class of trends."""
+        n_states = int(self.machine.n_states)
+        inner = {BY_STATE: n_states, BY_RANK: n_states, BY_GAP: 2 * n_states * self.n_gaps}.get(self.algorithm, 0)
+        return inner + int(self.machine.n_kinds)
 
+    @property
+    def n_gaps(self) -> int:
+        """How many gaps a unit can have: one more than what may part them, and one that may be empty."""
+        return 2 + self.n_parts + int((self.machine.negated_of >= 0).sum())
 
-BY_STATE, BY_EVENT = "by state", "by event"
+    @property
+    def fresh_registers(self) -> list[int]:
+        """Of a unit that has seen nothing: marks; and by gap the latest beginnings, where gaps begin, how many."""
+        marks = [-1] * self.n_parts
+        if self.algorithm != BY_GAP:
+            return marks
+        return [*marks, *[-1] * (int(self.machine.n_states) + 1), *[0] * self.n_gaps, 1]
 
 
 def new_entries(layout: Layout, n_entries: int) -> Entries:
     """Room for entries."""
-    numbers = np.zeros((3, n_entries), np.int64)
+    numbers = np.zeros((4, n_entries), np.int64)
     return Entries(
-        numbers[0], numbers[1], np.zeros(n_entries, np.int64), numbers[2], np.zeros(n_entries, np.bool_),
-        layout.store(n_entries),
+        numbers[0], numbers[1], numbers[2], numbers[3], np.zeros(n_entries, np.bool_), layout.store(n_entries)
     )
 
 
-def fresh(layout: Layout, n_units: int, n_places: int, n_parts: int) -> Kept:
+def fresh(problem: Problem, n_units: int) -> Kept:
     """Units that have seen nothing."""
+    registers = problem.fresh_registers
     return Kept(
-        layout.store(n_units * n_places), np.zeros(n_units, np.int64), np.full(n_units * n_parts, -1, np.int64),
-        new_entries(layout, 0), np.zeros(n_units + 1, np.int64),
+        problem.layout.store(n_units * problem.n_places), np.zeros(n_units, np.int64),
+        np.tile(np.array(registers, np.int64), (n_units, 1)), new_entries(problem.layout, 0),
+        np.zeros(n_units + 1, np.int64),
     )
 
 
 def search(problem: Problem, units: UnitRows, kept: Kept, threads: int) -> Kept:
     """Advance all units by their rows. `kept` is what they were, and is written over."""
-    run = _run_by_state if problem.algorithm == BY_STATE else _run_by_event
-    return run(problem, units, kept, threads)
+    return _RUNS[problem.algorithm](problem, units, kept, threads)
 
 
 def _run_by_state(problem: Problem, units: UnitRows, kept: Kept, threads: int) -> Kept:
@@ -103,30 +127,158 @@ def _run_by_state(problem: Problem, units: UnitRows, kept: Kept, threads: int) -
     return kept
 
 
+def _run_by_gap(problem: Problem, units: UnitRows, kept: Kept, threads: int) -> Kept:
+    layout, machine, n_parts = problem.layout, problem.machine, problem.n_parts
+    arguments = _units(units)
+    kernel = _form(advance_by_gap, units, layout)
+    cuts = np.cumsum([n_parts, machine.n_states + 1, problem.n_gaps])
+    marks, latest, gap_starts, n_gaps = (
+        np.ascontiguousarray(part).reshape(-1) for part in np.split(kept.registers, cuts, axis=1)
+    )
+
+    def task(begin: int, end: int, budget: NDArray[np.int64]) -> None:
+        kernel(
+            arguments, problem.rows, machine, layout.shape, problem.weights, kept.store, kept.clock, marks, latest,
+            gap_starts, n_gaps, problem.n_gaps, layout.store(1), layout.store(2 * machine.n_states + 1),
+            np.empty(machine.n_states + 1, np.int64), np.empty(n_parts, np.int64), begin, end, budget,
+        )
+
+    _spread(task, units, threads)
+    widths = (n_parts, machine.n_states + 1, problem.n_gaps, 1)
+    written = zip((marks, latest, gap_starts, n_gaps), widths, strict=True)
+    registers = np.concatenate([part.reshape(len(kept), width) for part, width in written], axis=1)
+    return Kept(kept.store, kept.clock, registers, kept.entries, kept.offsets)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Writing:
+    """Where kernels write the entries that are left: units that stay open have room for all they may have."""
+
+    entries: Entries
+    first: NDArray[np.int64]
+    n_written: NDArray[np.int64]
+
+    @staticmethod
+    def room(problem: Problem, units: UnitRows, room: NDArray[np.int64]) -> _Writing:
+        capacity = np.where(units.closes, 0, room)
+        return _Writing(
+            new_entries(problem.layout, int(capacity.sum())), np.cumsum(capacity) - capacity,
+            np.zeros(len(units.first), np.int64),
+        )
+
+    def kept(self, kept: Kept, registers: NDArray[np.int64], layout: Layout) -> Kept:
+        """What was written."""
+        offsets = np.concatenate(([0], np.cumsum(self.n_written)))
+        places = np.repeat(self.first - offsets[:-1], self.n_written) + np.arange(int(offsets[-1]))
+        return Kept(kept.store, kept.clock, registers, take_entries(self.entries, places, layout), offsets)
+
+
 def _run_by_event(problem: Problem, units: UnitRows, kept: Kept, threads: int) -> Kept:
     layout, machine = problem.layout, problem.machine
     arguments = _units(units)
     kernel = _form(advance_by_event, units, layout)
-    n_held = np.diff(kept.offsets)
-    n_rows = units.end - units.first
-    room = n_held + n_rows * _most_entries(machine)
-    n_kept = np.zeros(len(units.first), np.int64)
-    capacity = np.where(units.closes, 0, room)
-    kept_first = np.cumsum(capacity) - capacity
-    written = new_entries(layout, int(capacity.sum()))
+    room = np.diff(kept.offsets) + (units.end - units.first) * _most_entries(machine)
+    writing = _Writing.room(problem, units, room)
+    marks = np.ascontiguousarray(kept.registers).reshape(-1)
 
     def task(begin: int, end: int, budget: NDArray[np.int64]) -> None:
         entries = new_entries(layout, int(room[begin:end].max(initial=0)) + 1)
         kernel(
             arguments, problem.rows, machine, problem.pairs, layout.shape, problem.weights, kept.store, kept.clock,
-            kept.marks, kept.entries, kept.offsets, entries, layout.store(1), np.empty(problem.n_parts, np.int64),
-            written, kept_first, n_kept, begin, end, budget,
+            marks, kept.entries, kept.offsets, entries, layout.store(1), np.empty(problem.n_parts, np.int64),
+            writing.entries, writing.first, writing.n_written, begin, end, budget,
         )
 
     _spread(task, units, threads)
-    offsets = np.concatenate(([0], np.cumsum(n_kept)))
-    places = np.repeat(kept_first - offsets[:-1], n_kept) + np.arange(int(offsets[-1]))
-    return Kept(kept.store, kept.clock, kept.marks, take_entries(written, places, layout), offsets)
+    return writing.kept(kept, marks.reshape(kept.registers.shape), layout)
+
+
+def _run_by_rank(problem: Problem, units: UnitRows, kept: Kept, threads: int) -> Kept:
+    layout, machine, pairs = problem.layout, problem.machine, problem.pairs
+    arguments = _units(units)
+    kernel = _form(advance_by_rank, units, layout)
+    trees = _make_trees(machine, pairs)
+    n_keys = np.diff(kept.offsets) + units.end - units.first
+    writing = _Writing.room(problem, units, np.diff(kept.offsets) + (units.end - units.first) * _most_entries(machine))
+    n_tied = _most_tied(problem.rows) * _most_entries(machine)
+
+    def task(begin: int, end: int, budget: NDArray[np.int64]) -> None:
+        n_room = int(n_keys[begin:end].max(initial=0)) + 1
+        kernel(
+            arguments, problem.rows, machine, pairs, layout.shape, problem.weights, trees, kept.store, kept.entries,
+            kept.offsets, new_entries(layout, n_tied + 1), layout.store(1),
+            layout.store(len(trees.comparison) * n_room), n_room, np.empty((len(pairs.left), n_room), np.int64),
+            np.zeros(len(pairs.left), np.int64), writing.entries, writing.first, writing.n_written, begin, end, budget,
+        )
+
+    _spread(task, units, threads)
+    return writing.kept(kept, kept.registers, layout)
+
+
+def _run_by_open(problem: Problem, units: UnitRows, kept: Kept, threads: int) -> Kept:
+    layout, machine, pairs = problem.layout, problem.machine, problem.pairs
+    arguments = _units(units)
+    kernel = _form(advance_by_open, units, layout)
+    n_keys = np.diff(kept.offsets) + units.end - units.first
+    writing = _Writing.room(problem, units, np.diff(kept.offsets) + (units.end - units.first) * _most_entries(machine))
+    n_tied = _most_tied(problem.rows) * _most_entries(machine)
+    n_states = machine.n_states + 1
+    closers = machine.closer_pairs.max(axis=1, initial=-1)
+    column_of = np.where(closers >= 0, pairs.offsets[closers], -1)
+
+    def task(begin: int, end: int, budget: NDArray[np.int64]) -> None:
+        n_room = int(n_keys[begin:end].max(initial=0)) + 2
+        words = (np.zeros((n_states, (n_room >> shift) + 2), np.uint64) for shift in (6, 12, 18))
+        opened = OpenPlaces(
+            column_of, layout.store(n_states * n_room), np.zeros(n_states * n_room, np.int64), *words
+        )
+        kernel(
+            arguments, problem.rows, machine, pairs, layout.shape, problem.weights, kept.store, kept.entries,
+            kept.offsets, new_entries(layout, n_tied + 1), layout.store(1), opened, n_room,
+            np.empty((len(pairs.left), n_room), np.int64), np.zeros(len(pairs.left), np.int64),
+            np.zeros(4, np.int64), writing.entries, writing.first, writing.n_written, begin, end, budget,
+        )
+
+    _spread(task, units, threads)
+    return writing.kept(kept, kept.registers, layout)
+
+
+_RUNS = {
+    BY_STATE: _run_by_state, BY_GAP: _run_by_gap, BY_RANK: _run_by_rank, BY_OPEN: _run_by_open, BY_EVENT: _run_by_event,
+}
+
+
+def _make_trees(machine: Machine, pairs: Pairs) -> Trees:
+    """The trees that edges with comparisons read, each once."""
+    sides = {LESS: (BELOW,), LESS_OR_EQUAL: (BELOW,), GREATER: (ABOVE,), GREATER_OR_EQUAL: (ABOVE,), EQUAL: (SAME,),
+             UNEQUAL: (BELOW, ABOVE)}
+    wanted: dict[tuple[int, int, int], None] = {}
+    read: list[list[tuple[int, int, int]]] = []
+    for source, pair in zip(machine.edge_sources.tolist(), machine.edge_pairs.tolist(), strict=True):
+        trees = []
+        if source and pair >= 0:
+            comparison = int(pairs.offsets[pair])
+            trees = [(source, comparison, side) for side in sides[int(pairs.operators[comparison])]]
+        wanted.update(dict.fromkeys(trees))
+        read.append(trees)
+    ordered = sorted(wanted)
+    number = {tree: place for place, tree in enumerate(ordered)}
+    states = np.array([state for state, _, _ in ordered], np.int64)
+    return Trees(
+        np.searchsorted(states, np.arange(machine.n_states + 2)).astype(np.int64),
+        np.array([comparison for _, comparison, _ in ordered], np.int64),
+        np.array([side for _, _, side in ordered], np.int64),
+        np.array([number[trees[0]] if trees else -1 for trees in read], np.int64),
+        np.array([number[trees[1]] if len(trees) > 1 else -1 for trees in read], np.int64),
+    )
+
+
+def _most_tied(rows: Rows) -> int:
+    """How many events have one time, at the most."""
+    if not rows.has_ties:
+        return 1
+    starts = np.flatnonzero(rows.tied == 0)
+    return int(np.diff([*starts.tolist(), len(rows.tied)]).max(initial=1))
 
 
 def take_entries(entries: Entries, places: NDArray[np.int64], layout: Layout) -> Entries:

@@ -55,12 +55,14 @@ class UnitRows:
 def whole_partitions(
     begin: NDArray[np.int64], until: NDArray[np.int64], closes: NDArray[np.bool_], opened: OpenWindows
 ) -> UnitRows:
-    """Without WITHIN: a unit is a partition. `until` is where the rows of each end for now."""
-    n_places = len(begin)
-    before = np.full(n_places, -1, np.int64)
+    """Without WITHIN: a unit is a partition that has, or had, rows. `until` is where the rows of each end for now."""
+    before = np.full(len(begin), -1, np.int64)
     before[opened.place] = np.arange(len(opened.place))
-    every = np.arange(n_places)
-    return UnitRows(begin, until, closes, before, every, np.zeros(n_places, np.int64), every)
+    place = np.flatnonzero((until > begin) | (before >= 0))
+    every = np.arange(len(place))
+    return UnitRows(
+        begin[place], until[place], closes[place], before[place], place, np.zeros(len(place), np.int64), every
+    )
 
 
 def units_in_windows(

@@ -165,7 +165,8 @@ def _close(entries, n_entries, machine, pairs, rows, first, last):
 
 
 @inlined
-def _copy_entry(entries, at, other, of, shape):
+def copy_entry(entries, at, other, of, shape):
+    """The same entry."""
     entries.time[at] = other.time[of]
     entries.row[at] = other.row[of]
     entries.state[at] = other.state[of]
@@ -182,7 +183,7 @@ def _drop_over(entries, n_entries, machine, shape):
         if entries.is_over[entry] and entries.state[entry] <= machine.n_states:
             continue
         if n_left < entry:
-            _copy_entry(entries, n_left, entries, entry, shape)
+            copy_entry(entries, n_left, entries, entry, shape)
         n_left += 1
     return n_left
 
@@ -230,8 +231,8 @@ def advance_by_event(
 
     `store` has a place per class of trends for each unit, `clock` how many times it has seen, `marks` a number per
     negated part. `held` are entries from before, cut by `held_offsets`; those that are left are written to `kept` from
-    `kept_first[unit]` on, and counted in `n_kept`. `entries` is room for those of one unit, `one` a place, `fresh_marks`
-    room for a number per negated part. Returns whether it came to its end.
+    `kept_first[unit]` on, and counted in `n_kept`. `entries` is room for those of one unit, `one` for a place,
+    `fresh_marks` for a number per negated part. Returns whether it came to its end.
     """
     begin_place(one, 0, shape)
     n_parts = len(fresh_marks)
@@ -239,7 +240,7 @@ def advance_by_event(
         base, part_base = unit * machine.n_kinds, unit * n_parts
         n_entries = held_offsets[unit + 1] - held_offsets[unit]
         for entry in range(n_entries):
-            _copy_entry(entries, entry, held, held_offsets[unit] + entry, shape)
+            copy_entry(entries, entry, held, held_offsets[unit] + entry, shape)
         n_live = n_entries
         row, last = units.first[unit], units.end[unit]
         while row < last:
@@ -273,6 +274,6 @@ def advance_by_event(
             continue
         n_entries = _drop_over(entries, n_entries, machine, shape)
         for entry in range(n_entries):
-            _copy_entry(kept, kept_first[unit] + entry, entries, entry, shape)
+            copy_entry(kept, kept_first[unit] + entry, entries, entry, shape)
         n_kept[unit] = n_entries
     return True
