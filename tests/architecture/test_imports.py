@@ -165,7 +165,7 @@ TABLE: dict[str, Allowed] = {
         *FOUNDATION, "syntax", "statement", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
         *PROTOCOLS, *LOWERING, "pipeline", PACKAGE, packages="numpy pyarrow pyspark sqlglot",
     ),
-    "spark/lowering": allow(*FOUNDATION, *EXPRESSIONS, "modes/plan", *LOWERING),
+    "spark/lowering": allow(*FOUNDATION, *EXPRESSIONS, "modes/plan", *LOWERING, packages="pyarrow"),
     "spark/missing_rows": allow(*EXPRESSIONS, "spark", packages="sqlglot"),
     "spark/worker_language": allow(*FOUNDATION, "scalar", "modes/plan"),
     "spark/worker": allow(

@@ -89,11 +89,8 @@ class Claiming(Protocol):
         ...
 
 
-class Mode(Protocol[P_contra]):
-    """A way of answering plans."""
-
-    matchers: ClassVar[tuple[str, ...]]
-    """What the setting `matcher` may name; none where there is nothing to choose."""
+class Answering(Protocol[P_contra]):
+    """What Spark's workers know of a mode: it answers plans over the rows at hand."""
 
     def results(
         self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
@@ -112,6 +109,13 @@ class Mode(Protocol[P_contra]):
         The sample has no rows; `keys` are its columns that hold the partition's keys.
         """
         ...
+
+
+class Mode(Answering[P_contra], Protocol[P_contra]):
+    """A way of answering plans."""
+
+    matchers: ClassVar[tuple[str, ...]]
+    """What the setting `matcher` may name; none where there is nothing to choose."""
 
     def explain(
         self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
@@ -136,8 +140,8 @@ class Mode(Protocol[P_contra]):
     ) -> WorkerTask:
         """The workers' task, once it is sure that they can carry it out.
 
-        `written` is the plan in the user's names; `sample` has the columns that travel, and no rows. `pickled` fails
-        for what cannot be sent.
+        Asked for what `lower` gave and then, if there is one, for its `following`. `written` is the plan in the user's
+        names; `sample` has the columns that travel, and no rows. `pickled` fails for what cannot be sent.
         """
         ...
 

@@ -9,7 +9,9 @@ The result for the worker is a plan over the projected columns, like any other.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
 
 from sparkrex.modes.plan import Measure, OrderKey, Plan
 from sparkrex.scalar.expression import (
@@ -35,16 +37,22 @@ if TYPE_CHECKING:
 
     from sparkrex.source import Span
 
+Origin: TypeAlias = "str | pa.DataType | None"
+"""What the type of a worker's column is: that of a projected column, a known one, or an aggregate's."""
+
+
 @dataclass(slots=True)
 class Lowered:
     """A relation as Spark and its workers see it.
 
     `projections` are Spark SQL by column name, over the input. `worker` is the plan of the workers over
-    these columns. `outputs` are Spark SQL by output name, over the worker's columns. `aggregates` are Spark SQL of the
-    worker's aggregate measures over the projected columns, from which their types are learnt. `spans` are the places in
-    the query that projections and outputs come from. `where` is Spark SQL over the input that holds for the rows that
-    the workers need, None if they need all. `equal` are columns by which an event query keeps events apart because of
-    equalities, with the keys as the user wrote them.
+    these columns, `sources` are the columns that it gives beside keys and passed columns. `outputs` are Spark SQL by
+    output name, over the worker's columns. `aggregates` are Spark SQL of the worker's aggregate measures over the
+    projected columns, from which their types are learnt. `spans` are the places in the query that projections and
+    outputs come from. `where` is Spark SQL over the input that holds for the rows that the workers need, None if they
+    need all. `equal` are columns by which an event query keeps events apart because of equalities, with the keys as the
+    user wrote them. `following` is what workers do with the results of `worker`, brought together by keys of its own;
+    then `outputs` are over what it gives. None if the results are final.
     """
 
     projections: dict[str, str]
@@ -52,11 +60,12 @@ class Lowered:
     order: tuple[str, ...]
     worker: Plan
     outputs: dict[str, str]
-    sources: dict[str, str | None]
+    sources: dict[str, Origin]
     aggregates: dict[str, str]
     spans: dict[str, Span | None]
     where: str | None = None
     equal: dict[str, str] = field(default_factory=dict)
+    following: Lowered | None = None
 
     def key_names(self) -> tuple[tuple[str, str], ...]:
         """The key columns of the workers with the names that the user knows them by."""
@@ -77,22 +86,22 @@ def lower_order(keys: Sequence[OrderKey], lowering: Lowering) -> tuple[list[str]
     return order, order_by
 
 
-def measure_sources(measures: list[Measure], made: Mapping[str, str] | None = None) -> dict[str, str | None]:
-    """For each worker measure, the projected column that its type is that of, None if it is an aggregate's.
+def measure_sources(measures: list[Measure], made: Mapping[str, pa.DataType] | None = None) -> dict[str, Origin]:
+    """For each worker measure, where its type comes from.
 
     `made` are the types of columns that the workers make themselves.
     """
-    sources: dict[str, str | None] = {}
+    sources: dict[str, Origin] = {}
     for measure in measures:
         match measure.expression:
             case ColumnAt(_, column):
                 sources[measure.name] = (made or {}).get(column, column)
             case ClassifierAt():
-                sources[measure.name] = "string"
+                sources[measure.name] = pa.string()
             case MatchNumber():
-                sources[measure.name] = "bigint"
+                sources[measure.name] = pa.int64()
             case Literal():
-                sources[measure.name] = "boolean"
+                sources[measure.name] = pa.bool_()
             case _:
                 sources[measure.name] = None
     return sources

@@ -1,7 +1,7 @@
 """One relation of a statement as a lazy DataFrame.
 
 One projection of the input in Spark's SQL, one `repartition` by key (`spark.shuffle`), `mapInArrow` with the worker,
-one select. Types come from Spark's analysis.
+these two once more where a mode merges the workers' results, one select. Types come from Spark's analysis.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-    from sparkrex.modes.protocol import Explained
+    from sparkrex.modes.plan import Plan
+    from sparkrex.modes.protocol import Explained, Mode
     from sparkrex.pipeline import ParsedQuery
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
@@ -66,7 +67,26 @@ def lower_relation(
     refuse_worker_calls(lowered.worker)
     projected = _project(source, lowered, host, relation)
     refuse_stream(projected, host.source, relation.span, "a table of a subquery")
-    shuffled = shuffle(projected, lowered, host, relation)
+    frame, sample = _through_workers(projected, lowered, mode, plan, host, relation, settings)
+    if lowered.following is not None:
+        frame, _ = _through_workers(frame, lowered.following, mode, plan, host, relation, settings)
+
+    def explain() -> Explained:
+        workers = WorkerEvaluator(lowered.worker, settings)
+        try:
+            return mode.explain_for_workers(plan, lowered, sample, input_types, workers, settings)
+        finally:
+            workers.close()
+
+    return _select(frame, lowered, host, relation), explain
+
+
+def _through_workers(
+    rows: DataFrame, lowered: Lowered, mode: Mode[Any], plan: Plan, host: SparkHost, relation: Relation,
+    settings: Settings,
+) -> tuple[DataFrame, pa.Table]:
+    """What the workers make of rows, and a sample of what travels to them, without rows."""
+    shuffled = shuffle(rows, lowered, host, relation)
     sample = arrow_schema(shuffled.frame.schema, host).empty_table()
     carried = Carried(
         arrow_schema(shuffled.output, host), shuffled.is_ordered, shuffled.cut, sparkrex.__version__
@@ -80,16 +100,7 @@ def lower_relation(
         raise
     finally:
         evaluator.host.close()
-    frame = shuffled.frame.mapInArrow(shipped_task(task), shuffled.output)
-
-    def explain() -> Explained:
-        workers = WorkerEvaluator(lowered.worker, settings)
-        try:
-            return mode.explain_for_workers(plan, lowered, sample, input_types, workers, settings)
-        finally:
-            workers.close()
-
-    return _select(frame, lowered, host, relation), explain
+    return shuffled.frame.mapInArrow(shipped_task(task), shuffled.output), sample
 
 
 def relation_source(relation: Relation, host: SparkHost) -> DataFrame:

@@ -13,9 +13,7 @@ from pyspark.sql.types import (
     ArrayType,
     BooleanType,
     IntegerType,
-    LongType,
     MapType,
-    StringType,
     StructField,
     StructType,
 )
@@ -24,6 +22,7 @@ from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.matching.output import NO_COLUMNS
 from sparkrex.modes.plan import columns_of
 from sparkrex.scalar.render.spark import quoted
+from sparkrex.spark.versions import spark_type_of
 from sparkrex.spark.worker_types import refuse_types
 from sparkrex.warn import warn_user
 
@@ -158,11 +157,13 @@ def _output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, Data
     if lowered.aggregates:
         listed = [F.expr(text).alias(name) for name, text in lowered.aggregates.items()]
         aggregates = {field.name: field.dataType for field in projected.agg(*listed).schema}
-    plain: dict[str, DataType] = {"string": StringType(), "bigint": LongType(), "boolean": BooleanType()}
     keys = dict.fromkeys(lowered.keys) if lowered.worker.returns_keys else {}
     fields = [StructField(name, types[name]) for name in keys]
     for name, origin in lowered.sources.items():
-        known = aggregates[name] if origin is None else types.get(origin) or plain[origin]
+        if origin is None:
+            known = aggregates[name]
+        else:
+            known = types[origin] if isinstance(origin, str) else spark_type_of(origin)
         fields.append(StructField(name, known))
     fields += [StructField(name, types[name]) for name in lowered.worker.input_columns]
     fields = [StructField(field.name, _nullable(field.dataType)) for field in fields]

@@ -16,7 +16,7 @@ from sparkrex.errors import UnsupportedError
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 _VERSION = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
 
@@ -52,6 +52,12 @@ def zoned_arrow_schema(schema: StructType, time_zone: str) -> pa.Schema:
         return convert(schema, timezone=time_zone)
     found: pa.Schema = convert(schema)
     return pa.schema([field.with_type(_with_zone(field.type, time_zone)) for field in found])
+
+
+def spark_type_of(kind: pa.DataType) -> DataType:
+    """Spark's type of an Arrow type; a time without a zone stays one."""
+    found: DataType = pandas_types.from_arrow_type(kind, prefer_timestamp_ntz=True)
+    return found
 
 
 def _with_zone(kind: pa.DataType, time_zone: str) -> pa.DataType:

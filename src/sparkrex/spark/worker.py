@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sparkrex.hosts.duckdb.host import RelationEvaluator
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.plan import Plan
-    from sparkrex.modes.protocol import Mode
+    from sparkrex.modes.protocol import Answering
     from sparkrex.settings import Settings
     from sparkrex.source import Span
 
@@ -61,7 +61,7 @@ class WorkerTask:
     `key_names` are the key columns with the names the user knows them by.
     """
 
-    mode: Mode[Any]
+    mode: Answering[Any]
     plan: Plan
     carried: Carried
     settings: Settings
@@ -158,7 +158,7 @@ class WorkerTask:
         if first is None:
             return
         sample = self._number_series(pa.Table.from_batches([first]).slice(0, 0), np.zeros(1, np.int64))
-        keys = tuple(key.name for key in self.plan.partition_by)
+        keys = self._key_columns()
         runner = self.mode.runner(self.plan, sample, keys, evaluator, self.settings)
         fed = ChunkFed(runner, [column for column, _ in self.key_names if column in sample.column_names])
         rows = chain((first,), batches)
@@ -210,7 +210,14 @@ class WorkerTask:
         Rows without a value in a column of `equal_by` are one partition of many that could be: any union of partitions
         gives the same matches.
         """
-        return [*(key.name for key in self.plan.partition_by), *self.plan.equal_by]
+        return [*self._key_columns(), *self.plan.equal_by]
+
+    def _key_columns(self) -> tuple[str, ...]:
+        """The columns that hold the keys, which may have the user's names in the plan."""
+        from sparkrex.scalar.expression import ColumnAt
+
+        expressions = (key.expression for key in self.plan.partition_by)
+        return tuple(expression.column for expression in expressions if isinstance(expression, ColumnAt))
 
     def _offsets(self, chunk: pa.Table) -> NDArray[np.int64]:
         if not self.carried.is_ordered:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from sparkrex.columns.values import kind_of
 from sparkrex.modes.events.analyze.equalities import find_partition, key_text
 from sparkrex.modes.events.plan import MATCH_ID, VARIABLE
@@ -22,11 +24,10 @@ from sparkrex.spark.lowering import Lowered, Lowering, lower_measures, measure_s
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
-
     from sparkrex.modes.events.plan import EventQuery
     from sparkrex.scalar.expression import Expression
     from sparkrex.scalar.split import Projection
+    from sparkrex.spark.lowering import Origin
 
 
 def lower_events(
@@ -65,7 +66,7 @@ def lower_events(
     worker = replace(worker, equal_by=tuple(equal))
     spans = {}
     names = query.output_columns()
-    sources: dict[str, str | None]
+    sources: dict[str, Origin]
     if query.measures is None:
         passed = {
             output: lowering.column(ColumnAt(Target(), name), "c")
@@ -73,7 +74,7 @@ def lower_events(
             if wanted is None or name.lower() in wanted
         }
         worker = replace(worker, input_columns=tuple(passed.values()))
-        sources = {MATCH_ID: "bigint", VARIABLE: "string"}
+        sources = {MATCH_ID: pa.int64(), VARIABLE: pa.string()}
         outputs = {names[0]: MATCH_ID, names[1]: VARIABLE, **passed}
     else:
         measures, rendered = lower_measures(query.measures, lowering)

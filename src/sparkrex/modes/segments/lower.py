@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from sparkrex.modes.plan import Measure, PartitionKey
 from sparkrex.modes.segments.aggregates.registry import find
 from sparkrex.modes.segments.operators.output import INDEX, with_indexes
@@ -46,7 +48,7 @@ def lower_search(search: SegmentSearch, input_name: str) -> Lowered:
     for name, measure in zip(search.output_columns()[len(keys) :], search.measures, strict=True):
         spans[name] = measure.span
     return Lowered(
-        lowering.projections, keys, tuple(order), worker, outputs, measure_sources(measures, {INDEX: "bigint"}),
+        lowering.projections, keys, tuple(order), worker, outputs, measure_sources(measures, {INDEX: pa.int64()}),
         lowering.aggregates, spans,
     )
 
