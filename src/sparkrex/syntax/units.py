@@ -12,6 +12,16 @@ MICROSECONDS = {
 NO_FIXED_LENGTH = ("MONTH", "QUARTER", "YEAR")
 
 
+def whole_units(microseconds: int) -> str:
+    """A time in the largest unit that it is a whole number of."""
+    name, length = next(
+        (name, length) for name, length in sorted(MICROSECONDS.items(), key=lambda unit: -unit[1])
+        if name != "WEEK" and microseconds % length == 0
+    )
+    n_units = microseconds // length
+    return f"{n_units} {name.lower()}{'s' * (n_units != 1)}"
+
+
 class WindowUnit(Enum):
     """What the size of a window over events counts: time in microseconds, the time column's own numbers, or events."""
 

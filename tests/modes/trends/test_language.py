@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from tests.modes.trends.analysis import analyzed, patterns_of, query
 
 from sparkrex.modes.trends.pattern import Absent, AnyOf, Event, Kleene, Sequence, events
-from sparkrex.modes.trends.plan import Counts, Function, Semantics, TrendAggregate, TrendWindow, WindowUnit
+from sparkrex.modes.trends.plan import Counts, Function, Semantics, TrendAggregate, TrendWindow
 from sparkrex.scalar import expression as scalar
 from sparkrex.scalar.expression import Target
 from sparkrex.scalar.forms import written
 from sparkrex.scalar.split import conjuncts
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from sparkrex.modes.events.display import array_variables, event_text
 from sparkrex.modes.events.nfab.automaton import compile_automaton
 from sparkrex.modes.events.pattern import Kleene, children
 from sparkrex.modes.events.plan import Strategy
-from sparkrex.syntax.units import WindowUnit
+from sparkrex.syntax.units import WindowUnit, whole_units
 from sparkrex.tree_text import Branch, stages
 
 if TYPE_CHECKING:
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 
     from sparkrex.modes.events.pattern import EventPattern
     from sparkrex.modes.events.plan import EventQuery, EventWindow
-
-_UNITS = (
-    ("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000),
-    ("millisecond", 1_000), ("microsecond", 1),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class EventsExplained:
@@ -94,10 +88,7 @@ def window_text(window: EventWindow) -> str:
         return f"{window.size} events of a partition"
     if window.unit is WindowUnit.NUMBER:
         return f"{window.size} of the time column"
-    microseconds = int(window.size)
-    name, length = next((name, length) for name, length in _UNITS if microseconds % length == 0)
-    n_units = microseconds // length
-    return f"{n_units} {name}{'s' * (n_units != 1)}"
+    return whole_units(int(window.size))
 
 
 def runs_text(query: EventQuery) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.trends.pattern import TrendPattern
     from sparkrex.scalar.expression import Expression
     from sparkrex.source import Span
+    from sparkrex.syntax.units import WindowUnit
 
 WINDOW_START, WINDOW_END = "window_start", "window_end"
 """The columns of every result, in front of what RETURN names."""
@@ -40,14 +41,6 @@ class Counts(Enum):
     EXACT = "exact"
     LOG = "log"
     TEXT = "text"
-
-
-class WindowUnit(Enum):
-    """What the size of a window counts: time in microseconds, the time column's own numbers, or events."""
-
-    TIME = "microseconds"
-    NUMBER = "of the time column"
-    EVENTS = "events"
 
 
 @dataclass(frozen=True, slots=True)

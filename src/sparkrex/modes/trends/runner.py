@@ -33,7 +33,7 @@ from sparkrex.modes.trends.kernels.places import Store
 from sparkrex.modes.trends.layout import make_layout
 from sparkrex.modes.trends.merge import partial_table
 from sparkrex.modes.trends.packing import pack_places, unpack_places
-from sparkrex.modes.trends.plan import Semantics, WindowUnit
+from sparkrex.modes.trends.plan import Semantics
 from sparkrex.modes.trends.results import Finished, has_trends, result_table
 from sparkrex.modes.trends.search import Kept, Problem, fresh, search, take_places
 from sparkrex.modes.trends.symbols import Labels, make_machine
@@ -41,6 +41,7 @@ from sparkrex.modes.trends.units import OpenWindows, units_in_windows, whole_par
 from sparkrex.modes.trends.weights import make_weights
 from sparkrex.modes.trends.windows import bound_type, make_windows, ticks_of
 from sparkrex.scalar.expression import ColumnAt
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

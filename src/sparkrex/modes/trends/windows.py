@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from sparkrex.columns.values import floats_of, ints_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import AnalysisError, ExecutionError
-from sparkrex.modes.trends.plan import WindowUnit
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

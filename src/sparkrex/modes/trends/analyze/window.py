@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from sparkrex.errors import AnalysisError
 from sparkrex.modes.event_time import window_size
-from sparkrex.modes.trends.plan import TrendWindow, WindowUnit
+from sparkrex.modes.trends.plan import TrendWindow
+from sparkrex.syntax.units import WindowUnit
 from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
