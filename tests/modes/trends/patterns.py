@@ -90,7 +90,7 @@ class PatternDraws:
             case "ending":
                 # One event is one more of the Kleene, or its end.
                 first = self._leaf()
-                return Seq((Repeat(first, 1, None), replace(self._leaf(), type=first.type)))
+                return Seq((Repeat(first, 1, None), self._leaf(first.type)))
             case "nested":
                 inner = Repeat(Seq((self._leaf(), self._part())), *self._bounds("+", "*", "{1,3}", "?"))
                 return Repeat(Seq((self._part(), inner)), *self._bounds("+", "+", "{2}"))
@@ -167,9 +167,9 @@ class PatternDraws:
         kind = self.draw.weighted([(50, "C"), (28, "D"), (7, "A"), (7, "B"), (4, "Any"), (4, "Low")])
         return Leaf(kind, self._fresh()) if self.draw.chance(65) else Leaf(kind, "", is_named=False)
 
-    def _leaf(self) -> Leaf:
+    def _leaf(self, kind: str | None = None) -> Leaf:
         self.n_left -= 1
-        kind = self.draw.choice(self.types)
+        kind = kind or self.draw.choice(self.types)
         others = [
             leaf for side in self.sides for leaf in positive_leaves(side)
             if leaf.type == kind and leaf.is_named and leaf.variable not in self.used

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from tests.modes.trends.query import Pattern, Query
 
 LEAST_PERCENT = {
-    "trends": 50, "more than ten trends": 25, "several rows": 20, "a group of several partitions": 5,
-    "skip-till-any-match": 25, "skip-till-next-match": 28, "contiguous": 20, "semantics leave some out": 20,
-    "+": 50, "*": 3, "?": 6, "{n,m}": 15, "alternation": 10, "Kleene of more than an event": 20, "nested Kleene": 10,
-    "repeated type": 35, "conjunction": 5, "minimal length": 10, "minimal length leaves some out": 4,
-    "negated component": 12, "negated sub-pattern": 12, "leading negation": 5, "trailing negation": 5,
-    "negation in the middle": 5, "negation inside a Kleene": 5, "negation inside |": 0.5, "several negations": 5,
-    "negation rejects some": 8, "local": 25, "local leaves some out": 10,
-    "adjacent": 35, "adjacent leaves some out": 15, "several adjacent": 12, "adjacent in a negated part": 1.5,
-    **{f"adjacent {operator}": 3 for operator in ("<", "<=", ">", ">=", "=", "<>")},
-    "[..]": 30, "NULL in [..]": 4, "GROUP-BY": 30, "NULL in GROUP-BY": 4, "ties": 20, "strict ties leave some out": 3,
-    "no window": 20, "tumbling": 15, "sliding": 15, "hopping": 5, "EVENTS": 8, "origin": 8,
-    "window leaves some out": 15,
-    "COUNT": 50, "MIN": 10, "MAX": 10, "SUM": 10, "AVG": 10, "NULL as an aggregate": 3,
+    "trends": 50, "more than ten trends": 17, "several rows": 18, "a group of several partitions": 10,
+    "skip-till-any-match": 22, "skip-till-next-match": 28, "contiguous": 18, "semantics leave some out": 14,
+    "+": 60, "*": 4, "?": 9, "{n,m}": 25, "alternation": 17, "Kleene of more than an event": 30, "nested Kleene": 25,
+    "repeated type": 50, "conjunction": 5, "minimal length": 15, "minimal length leaves some out": 5,
+    "negated component": 12, "negated sub-pattern": 11, "leading negation": 8, "trailing negation": 5,
+    "negation in the middle": 5, "negation inside a Kleene": 3, "negation inside |": 0.4, "several negations": 2.5,
+    "negation rejects some": 4.5, "local": 28, "local leaves some out": 10,
+    "adjacent": 32, "adjacent leaves some out": 9, "several adjacent": 12, "adjacent in a negated part": 1.5,
+    **{f"adjacent {operator}": 4 for operator in ("<", "<=", ">", ">=", "=", "<>")},
+    "[..]": 40, "NULL in [..]": 7, "GROUP-BY": 40, "NULL in GROUP-BY": 3.5, "ties": 22, "strict ties leave some out": 3,
+    "no window": 30, "tumbling": 14, "sliding": 9, "hopping": 2.5, "EVENTS": 8, "origin": 7,
+    "window leaves some out": 20,
+    "COUNT": 75, "MIN": 14, "MAX": 14, "SUM": 14, "AVG": 13, "NULL as an aggregate": 4.5,
 }
 """The share of examples, of all, in which each must have happened."""
 
@@ -115,6 +115,8 @@ def _happened(query: Query, rows: list[dict[str, Any]], answer: list[Row]) -> li
         ),
     }
     others = _other_queries(query, has_ties=has_ties)
+    if max(map(len, found), default=0) > 10:
+        others.pop("semantics leave some out", None)  # too many to enumerate
     questions |= {name: n_all != n_trends(other, rows) for name, other in others.items()}
     return happened + [name for name, is_so in questions.items() if is_so]
 

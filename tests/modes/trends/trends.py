@@ -2,7 +2,7 @@
 
 A trend under skip-till-any-match is every sequence of events with variables that the pattern allows, whose events are
 each later than the one before and meet the conditions on adjacent events. The other semantics throw some of these away,
-and so does negation, which looks for trends of the negated part in the same events.
+as soon as they can be told. So does negation, which looks for trends of the negated part in the same events.
 """
 
 from __future__ import annotations
@@ -64,12 +64,18 @@ class Stream:
     def formed(self, pattern: Pattern) -> frozenset[Trend]:
         """The trends as if nothing were negated."""
         if pattern not in self._formed:
-            candidates = (trend for trend in self._sequences(pattern, ()) if is_word(pattern, _word(trend)))
-            self._formed[pattern] = frozenset(trend for trend in candidates if self._is_allowed(pattern, trend))
+            self._formed[pattern] = frozenset(
+                trend for trend in self._sequences(pattern, ()) if is_word(pattern, _word(trend))
+            )
         return self._formed[pattern]
 
     def _sequences(self, pattern: Pattern, trend: Trend) -> Iterator[Trend]:
-        """All sequences that begin like this one and may become trends, under skip-till-any-match."""
+        """All sequences that begin like this one and may become trends.
+
+        One that the semantics do not allow does not become allowed by what follows it.
+        """
+        if not self._is_allowed(pattern, trend):
+            return
         yield trend
         for event in self.events:
             if not trend or trend[-1][0].moment < event.moment:
@@ -111,7 +117,7 @@ class Stream:
     def _has_gap(self, trend: Trend) -> bool:
         """Whether an event between its first and its last is not part of it (Definition 2.8)."""
         chosen = {event for event, _ in trend}
-        return any(
+        return bool(trend) and any(
             trend[0][0].moment < event.moment < trend[-1][0].moment and event not in chosen for event in self.events
         )
 
