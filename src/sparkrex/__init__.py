@@ -1,4 +1,4 @@
-"""SparkRex finds patterns in rows: SQL:2016 MATCH_RECOGNIZE, segments and event queries, on Spark and in memory.
+"""SparkRex finds patterns in rows: SQL:2016 MATCH_RECOGNIZE, segments, events and trends, on Spark and in memory.
 
     >>> import pyarrow as pa, sparkrex as rex
     >>> ticks = pa.table({"ts": [1, 2, 3, 4], "price": [9.0, 7.0, 6.0, 8.0]})
@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from sparkrex.api import aggregate, compile, decompress, events, explain, match, register_table_function, sql
+from sparkrex.api import aggregate, compile, decompress, events, explain, match, register_table_function, sql, trends
 from sparkrex.errors import (
     AnalysisError,
     ExecutionError,
@@ -30,5 +30,5 @@ __version__ = "0.1.0"
 __all__ = [
     "AnalysisError", "ExecutionError", "Explanation", "InternalError", "ParseError", "Query", "RexError", "Settings",
     "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "events", "explain", "match",
-    "register_table_function", "sql",
+    "register_table_function", "sql", "trends",
 ]

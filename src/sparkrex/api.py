@@ -1,7 +1,7 @@
 """The public functions. The engine is loaded when the first query runs, so that importing the package stays cheap.
 
-`sql` runs statements, `match` and `events` a clause alone; `compile` and `explain` are for queries of every language.
-A *query* is text, or a `Query`, which these functions make of text.
+`sql` runs statements, `match`, `events` and `trends` a clause alone; `compile` and `explain` are for queries of every
+language. A *query* is text, or a `Query`, which these functions make of text.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sparkrex.errors import AnalysisError, ParseError
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
     GivenSettings = Settings | Mapping[str, Any] | None
     Ties = Literal["order", "strict"]
+    CountsGiven = Literal["exact", "log", "text"]
+    Origin = int | float | Decimal | str | date
 
 
 def compile(
@@ -36,8 +40,8 @@ def compile(
     """Parse a statement once, to run it many times.
 
     Values in `args` are there while it is parsed, so that they may stand where only a constant can, as in WITHIN;
-    others are given when the query is called. Of a `Query`, as `match` and `events` make them, it gives the same one
-    under other settings.
+    others are given when the query is called. Of a `Query`, as `match`, `events` and `trends` make them, it gives the
+    same one under other settings.
 
     >>> import sparkrex as rex
     >>> rex.compile("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A B+) DEFINE B AS x > PREV(x))")
@@ -89,7 +93,7 @@ def sql(
     query: str, /, tables: Any = None, *, args: Any = None, dialect: str | None = None, spark: Any = None,
     planner: str | None = None, settings: GivenSettings = None, **named: Any,
 ) -> Any:
-    """Run SQL with MATCH_RECOGNIZE or MATCH_EVENTS, on Spark or in memory.
+    """Run SQL with MATCH_RECOGNIZE, MATCH_EVENTS or MATCH_TRENDS, on Spark or in memory.
 
     Tables are keyword arguments, or go into `tables` under any name: Spark DataFrames, pyarrow tables, readers and
     datasets, pandas and polars frames, paths to Parquet, CSV or JSON files. A table without a name is the one that the
@@ -236,11 +240,86 @@ def events(
 
     _text("the query", text)
     _check_options(time, type, types, tie_break)
-    if ties not in ("order", "strict"):
-        raise AnalysisError("REX217", f"unknown ties={ties!r}", None, None, hint='ties="order" or ties="strict"')
     columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
-    options = StreamOptions(time, columns, type, types, has_strict_ties=ties == "strict")
+    options = StreamOptions(time, columns, type, types, has_strict_ties=_is_strict(ties))
     made = Query(text, _dialect(dialect), make_settings(settings), keyword="MATCH_EVENTS", options=options, args=args)
+    return _run_if_given(made, stream, spark)
+
+
+@overload
+def trends(
+    text: str, stream: None = None, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "strict", origin: Origin | None = None,
+    counts: CountsGiven = "exact", args: Any = None, dialect: str | None = None,
+    settings: GivenSettings = None,
+) -> Query: ...
+@overload
+def trends(
+    text: str, stream: object, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "strict", origin: Origin | None = None,
+    counts: CountsGiven = "exact", args: Any = None, dialect: str | None = None,
+    spark: SparkSession, settings: GivenSettings = None,
+) -> DataFrame: ...
+@overload
+def trends(
+    text: str, stream: DataFrame, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "strict", origin: Origin | None = None,
+    counts: CountsGiven = "exact", args: Any = None, dialect: str | None = None,
+    spark: None = None, settings: GivenSettings = None,
+) -> DataFrame: ...
+@overload
+def trends(
+    text: str, stream: Frame, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "strict", origin: Origin | None = None,
+    counts: CountsGiven = "exact", args: Any = None, dialect: str | None = None,
+    spark: None = None, settings: GivenSettings = None,
+) -> Frame: ...
+@overload
+def trends(
+    text: str, stream: object, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "strict", origin: Origin | None = None,
+    counts: CountsGiven = "exact", args: Any = None, dialect: str | None = None,
+    spark: SparkSession | None = None, settings: GivenSettings = None,
+) -> Any: ...
+def trends(
+    text: str, stream: Any = None, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "strict", origin: Origin | None = None,
+    counts: CountsGiven = "exact", args: Any = None, dialect: str | None = None,
+    spark: Any = None, settings: GivenSettings = None,
+) -> Any:
+    """Aggregates over all trends of a pattern in a stream; without a stream, a `Query` that computes them.
+
+    The stream is a table, given as for `sql`, and the result comes as with `sql`: a row for every group and window that
+    has a trend. `time`, `tie_break`, `type` and `types` are as for `events`; events of the same time do not follow each
+    other unless `ties="order"` says that `tie_break` orders them. Windows are counted from `origin`, 1970 or 0 if it is
+    not given. `counts` says how numbers of trends are given: exactly, up to 38 digits; as logarithms to base 10
+    (`"log"`); or as text with all digits.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> stream = pa.table({"ts": [1, 2, 3, 4], "price": [9, 7, 8, 6]})
+    >>> text = "RETURN COUNT(*) AS n PATTERN Stock S+ SEMANTICS skip-till-any-match WHERE S.price > NEXT(S).price"
+    >>> rex.trends(text, stream, time="ts").column("n").to_pylist()
+    [Decimal('11')]
+    >>> falling = rex.trends(text, time="ts", counts="text")
+    >>> falling(stream).column("n").to_pylist()
+    ['11']
+    """
+    from sparkrex.languages.events.syntax import StreamOptions
+    from sparkrex.modes.trends.language.syntax import TrendOptions
+    from sparkrex.modes.trends.plan import Counts
+
+    _text("the query", text)
+    _check_options(time, type, types, tie_break)
+    if origin is not None and not isinstance(origin, int | float | Decimal | str | date):
+        raise TypeError(f"origin= is a {origin.__class__.__name__}, not a time or a number")
+    known = [way.value for way in Counts]
+    if counts not in known:
+        listed = " or ".join(f'counts="{way}"' for way in known)
+        raise AnalysisError("REX217", f"unknown counts={counts!r}", None, None, hint=listed)
+    columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
+    stream_options = StreamOptions(time, columns, type, types, has_strict_ties=_is_strict(ties))
+    options = TrendOptions(stream_options, origin, Counts(counts))
+    made = Query(text, _dialect(dialect), make_settings(settings), keyword="MATCH_TRENDS", options=options, args=args)
     return _run_if_given(made, stream, spark)
 
 
@@ -334,8 +413,15 @@ def _text(what: str, value: object) -> str:
     return value
 
 
+def _is_strict(ties: object) -> bool:
+    """Whether events of one time never follow each other."""
+    if ties not in ("order", "strict"):
+        raise AnalysisError("REX217", f"unknown ties={ties!r}", None, None, hint='ties="order" or ties="strict"')
+    return ties == "strict"
+
+
 def _check_options(time: object, kind: object, types: object, tie_break: object) -> None:
-    """What `rex.events` is told of its stream has the right kinds."""
+    """What `events` and `trends` are told of their stream has the right kinds."""
     _text("time=", time)
     if kind is not None:
         _text("type=", kind)

@@ -10,7 +10,9 @@ from typing import Any
 from sparkrex.errors import AnalysisError, nearest
 from sparkrex.threads import available_threads
 
-MATCHERS = ("automaton", "backtrack", "interpreter", "nfab", "basic")
+MATCHERS = (
+    "automaton", "backtrack", "interpreter", "nfab", "basic", "by_state", "by_gap", "by_rank", "by_open", "by_event",
+)
 """Of all modes; which of them a query has, its mode knows."""
 PLANNERS = (
     "optimizer", "pr_left", "pr_right", "sm_left", "sm_right",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 QUERY = "PATTERN SEQ(Buy a, Sell b) WHERE skip_till_any_match(a, b)"
+TRENDS = "RETURN COUNT(*) AS n PATTERN SEQ(Buy a, Sell b) SEMANTICS skip-till-any-match"
 STRANGE: list[Any] = [None, 5, b"SELECT 1", ["SELECT 1"]]
 FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "sql": rex.sql,
@@ -25,6 +27,7 @@ FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "explain": rex.explain,
     "match": rex.match,
     "events": lambda query: rex.events(query, TABLE, time="id"),
+    "trends": lambda query: rex.trends(query, TABLE, time="id"),
     "explain_events": lambda query: rex.explain(rex.events(query, time="id"), TABLE),
 }
 
@@ -50,10 +53,21 @@ def test_a_query_is_a_string(name: str, given: Any) -> None:
         ({"time": "id", "dialect": 5}, "dialect= is a int, not a string"),
     ],
 )
-def test_options_of_events(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(TypeError) as raised:
-        rex.events(QUERY, TABLE, **options)
-    assert str(raised.value) == message
+def test_options_of_streams(options: dict[str, Any], message: str) -> None:
+    for call, query in ((rex.events, QUERY), (rex.trends, TRENDS)):
+        with pytest.raises(TypeError) as raised:
+            call(query, TABLE, **options)
+        assert str(raised.value) == message
+
+
+def test_options_of_trends() -> None:
+    with pytest.raises(TypeError, match="origin= is a list, not a time or a number"):
+        rex.trends(TRENDS, TABLE, time="id", origin=[1])  # type: ignore[call-overload]
+    for given in ("rounded", None, Decimal(1)):
+        with pytest.raises(rex.AnalysisError, match=r'(?s)REX217.*unknown counts=.*counts="exact" or counts="log"'):
+            rex.trends(TRENDS, TABLE, time="id", counts=given)  # type: ignore[call-overload]
+    with pytest.raises(rex.AnalysisError, match=r"REX217.*unknown ties='loose'"):
+        rex.trends(TRENDS, TABLE, time="id", ties="loose")  # type: ignore[call-overload]
 
 
 def test_other_arguments() -> None:
@@ -211,7 +225,9 @@ def test_a_window_of_too_many_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["ORDER BY id PATTERN (A+)", "PARTITION BY id MEASURES id AS x PATTERN (A)", QUERY, f"TIME id {QUERY}"]
+    "text",
+    ["ORDER BY id PATTERN (A+)", "PARTITION BY id MEASURES id AS x PATTERN (A)", QUERY, f"TIME id {QUERY}",
+     TRENDS],
 )
 def test_a_clause_where_a_statement_is_expected(text: str) -> None:
     for call in (rex.sql, rex.explain):

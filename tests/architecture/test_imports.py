@@ -28,6 +28,7 @@ SEGMENTS = (
     "modes/segments/operators", "modes/segments/aggregates",
 )
 EVENTS = ("modes/events", "modes/events/language", "modes/events/analyze", "modes/events/nfab")
+TRENDS = ("modes/trends", "modes/trends/language")
 PROTOCOLS = ("modes/plan", "modes/protocol", "modes/tables")
 LOWERING = ("spark/lowering", "spark/missing_rows", "spark/worker_language", "spark/worker")
 """What modes use to cut a plan between Spark and its workers; no PySpark in it but the names of Spark's functions."""
@@ -177,7 +178,7 @@ TABLE: dict[str, Allowed] = {
         packages="pandas polars pyarrow pyspark",
     ),
     "api": allow(
-        *FOUNDATION, "syntax", "languages", *SEGMENTS, *EVENTS, "query", "explanation", "spark",
+        *FOUNDATION, "syntax", "languages", *SEGMENTS, *EVENTS, *TRENDS, "query", "explanation", "spark",
         packages="pyarrow pyspark",
     ),
     "__init__": allow("settings", "errors", "explanation", "query", "api"),

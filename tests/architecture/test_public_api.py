@@ -25,6 +25,7 @@ PUBLIC = {
     "match",
     "register_table_function",
     "sql",
+    "trends",
 }
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LANGUAGES: dict[str, str] = {
     "MATCH_RECOGNIZE": "sparkrex.languages.match_recognize.language",
     "MATCH_EVENTS": "sparkrex.modes.events.language.language",
+    "MATCH_TRENDS": "sparkrex.modes.trends.language.language",
 }
 """By keyword, the module that has a language as `LANGUAGE`: `input KEYWORD (...)` in FROM."""
 
@@ -24,6 +25,7 @@ MODES: dict[str, str] = {
     "rows": "sparkrex.modes.rows.mode",
     "segments": "sparkrex.modes.segments.mode",
     "events": "sparkrex.modes.events.mode",
+    "trends": "sparkrex.modes.trends.mode",
 }
 """By the name that plans have in `mode`, the module that has a mode as `MODE`."""
 

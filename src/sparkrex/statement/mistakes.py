@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sparkrex.source import Source
 
-_BEGIN_A_CLAUSE = {"PARTITION BY", "ORDER BY", "MEASURES", "PATTERN", "TIME", "TYPE", "ONE", "ALL"}
+_BEGIN_A_CLAUSE = {"PARTITION BY", "ORDER BY", "MEASURES", "PATTERN", "TIME", "TYPE", "ONE", "ALL", "RETURN"}
 
 
 def refuse_misspelt_keywords(tokens: Sequence[Token], source: Source) -> None:
@@ -31,9 +31,10 @@ def refuse_misspelt_keywords(tokens: Sequence[Token], source: Source) -> None:
             continue
         if text in LANGUAGES:
             if not _opens(tokens, index + 1) and _has_pattern(tokens, index + 1):
+                begins = "ORDER BY ... PATTERN (A B+) DEFINE" if text == "MATCH_RECOGNIZE" else "TIME"
                 raise ParseError(
                     "REX101", f"the clauses of {text} are written in parentheses", source, span_of(token),
-                    hint=f"FROM t {text} (ORDER BY ... PATTERN (A B+) DEFINE ...)",
+                    hint=f"FROM t {text} ({begins} ...)",
                 )
             continue
         last = index + 1 if text == "MATCH" and not _opens(tokens, index + 1) else index
@@ -49,11 +50,11 @@ def refuse_misspelt_keywords(tokens: Sequence[Token], source: Source) -> None:
 
 
 def refuse_clauses(tokens: Sequence[Token], source: Source) -> None:
-    """A clause of its own, or an event query, where a statement is expected."""
+    """A clause of its own, an event query or a trend query, where a statement is expected."""
     if word(tokens[0]) in _BEGIN_A_CLAUSE and _has_pattern(tokens, 0):
         raise ParseError(
             "REX101", "this is a clause, and a statement is expected", source, span_of(tokens[0]),
-            hint="rex.match takes the clause of a row pattern, rex.events an event query; "
+            hint="rex.match takes the clause of a row pattern, rex.events an event query, rex.trends a trend query; "
             "a statement is SELECT * FROM t MATCH_RECOGNIZE (...)",
             command_hint="write SELECT * FROM t MATCH_RECOGNIZE (...)",
         )

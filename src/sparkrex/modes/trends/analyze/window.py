@@ -67,7 +67,7 @@ def _size(text: SizeText, stream: Stream, scope: Scope) -> tuple[int | float | D
             "REX226", f"the time column {stream.time.name} has whole numbers, and so have windows on it", scope.source,
             text.span, hint=f"{text.head} {round(size) or 1}",
         )
-    return size, WindowUnit[unit.name]
+    return size, unit
 
 
 def _unit(text: SizeText) -> str:

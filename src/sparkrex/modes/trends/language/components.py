@@ -100,8 +100,8 @@ class Components:
     def _check_shared(self, other: Component, kind: Name, written: Name) -> None:
         if other.type.text != kind.text:
             raise AnalysisError(
-                "REX205", f"{written.text} is of type {other.type.text} on the other side of &", self.source, written.span,
-                hint="a variable of both sides has one type",
+                "REX205", f"{written.text} is of type {other.type.text} on the other side of &", self.source,
+                written.span, hint="a variable of both sides has one type",
             )
         if other.is_negated != self.is_negated:
             raise AnalysisError(
