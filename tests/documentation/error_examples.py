@@ -576,6 +576,16 @@ WINDOW w AS (ORDER BY ts
         settings={"chunk_rows": 1, "max_state_memory": 64},
     ),
     Example(
+        "REX416",
+        "A number of trends can double with every event. Up to 38 digits are exact; ask for logarithms, or for all digits.",
+        """WITH days AS (SELECT explode(sequence(1, 130)) AS day)
+SELECT * FROM days MATCH_TRENDS (
+  TIME day
+  RETURN COUNT(*) AS n
+  PATTERN Day d+
+  SEMANTICS skip-till-any-match)""",
+    ),
+    Example(
         "REX901",
         "A fault of SparkRex itself, never yours. Please report it with the query.",
         "",

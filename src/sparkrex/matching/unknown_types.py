@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LISTED_TYPES = 20
+_FEW_ROWS = 10_000
+"""Among the first of them most types are found, in a column that Arrow can search and in one that it cannot."""
 
 
 def warn_of_unknown_types(type_column: str | None, type_names: Sequence[str], table: pa.Table) -> None:
@@ -24,9 +26,12 @@ def warn_of_unknown_types(type_column: str | None, type_names: Sequence[str], ta
     # A query whose types all have conditions of their own does not read the column.
     if type_column is None or not type_names or not table.num_rows:
         return
+    few = set(pc.unique(table.column(type_column).slice(0, _FEW_ROWS)).to_pylist())
+    if few.issuperset(type_names):
+        return
     column = _searchable(table.column(type_column))
     for name in type_names:
-        if pc.index(column, pa.scalar(name, column.type)).as_py() >= 0:
+        if name in few or pc.index(column, pa.scalar(name, column.type)).as_py() >= 0:
             continue
         known = sorted(str(value) for value in pc.unique(column).to_pylist() if value is not None)
         listed = ", ".join(known[:_LISTED_TYPES]) + (", ..." if len(known) > _LISTED_TYPES else "")

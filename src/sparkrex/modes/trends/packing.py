@@ -65,10 +65,17 @@ def _pack_digits(layout: Layout, store: Store) -> pa.Array:
         extremes = store.extremes[place * shape.n_extremes : (place + 1) * shape.n_extremes]
         texts.append(json.dumps([
             [hex(number) for number in numbers],
-            [[hex(Fraction(real).numerator), hex(Fraction(real).denominator)] for real in reals],
+            [_parts_of(real) for real in reals],
             extremes.tolist(), int(store.seen[place]),
         ]).encode())
     return pa.array(texts, pa.large_binary())
+
+
+def _parts_of(real: Any) -> list[str] | str:
+    """Above and below the line of a fraction; an infinity or NaN as text."""
+    if isinstance(real, float):
+        return str(real)
+    return [hex(Fraction(real).numerator), hex(Fraction(real).denominator)]
 
 
 def _unpack_digits(layout: Layout, packed: pa.ChunkedArray, store: Store) -> None:
@@ -77,7 +84,8 @@ def _unpack_digits(layout: Layout, packed: pa.ChunkedArray, store: Store) -> Non
         numbers, reals, extremes, seen = json.loads(text)
         for number, digits in enumerate(numbers):
             store.numbers[place * shape.n_numbers + number, 0] = int(digits, 16)
-        for real, (above, below) in enumerate(reals):
-            store.reals[place * shape.n_reals + real, 0] = Fraction(int(above, 16), int(below, 16))
+        for real, parts in enumerate(reals):
+            number = Fraction(*(int(part, 16) for part in parts)) if isinstance(parts, list) else float(parts)
+            store.reals[place * shape.n_reals + real, 0] = number
         store.extremes[place * shape.n_extremes : (place + 1) * shape.n_extremes] = extremes
         store.seen[place] = seen

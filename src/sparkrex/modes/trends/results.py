@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,10 +186,8 @@ class _Reader:
         is_null = ~self._has_values(aggregate)
         scale = 1.0 if is_real else 10.0 ** _scale(self._type(aggregate))
         if self._layout.counts is Counts.TEXT:
-            from fractions import Fraction
-
             averages = [
-                0.0 if null else _nearest(Fraction(one) / other / Fraction(scale))
+                0.0 if null else one if isinstance(one, float) else _nearest(Fraction(one) / other / Fraction(scale))
                 for one, other, null in zip(above[:, 0], below[:, 0], is_null.tolist(), strict=True)
             ]
             return wrap(np.array(averages, np.float64), is_null)

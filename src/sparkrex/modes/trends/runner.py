@@ -309,7 +309,7 @@ class _ArrangedRows:
         n_rows = frame.table.num_rows
         masks = runner.labels.masks(frame.table)
         keeps = masks != 0
-        if query.semantics is Semantics.CONTIGUOUS:
+        if query.semantics is Semantics.CONTIGUOUS and not keeps.all():
             keeps = keeps | ~runner.labels.is_named(frame.table)
         self._count_events(frame, numbers)
         self._frame_offsets = frame.offsets

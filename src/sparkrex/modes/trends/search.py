@@ -15,7 +15,9 @@ from sparkrex.modes.trends.kernels.by_gap import advance_by_gap
 from sparkrex.modes.trends.kernels.by_open import OpenPlaces, advance_by_open
 from sparkrex.modes.trends.kernels.by_rank import ABOVE, BELOW, SAME, Trees, advance_by_rank
 from sparkrex.modes.trends.kernels.by_state import advance_by_state
+from sparkrex.modes.trends.kernels.counting import count_exact, count_log
 from sparkrex.modes.trends.kernels.machine import (
+    ANY,
     EQUAL,
     GREATER,
     GREATER_OR_EQUAL,
@@ -116,15 +118,30 @@ def _run_by_state(problem: Problem, units: UnitRows, kept: Kept, threads: int) -
     layout, machine = problem.layout, problem.machine
     arguments = _units(units)
     kernel = _form(advance_by_state, units, layout)
+    counting = _counting(problem) if kernel is advance_by_state else None
+    reached = units.first.copy()
 
     def task(begin: int, end: int, budget: NDArray[np.int64]) -> None:
+        if counting is not None:
+            counting(arguments, problem.rows, machine, kept.store, reached, begin, end, budget)
         room = layout.store(machine.n_states + 2)
         kernel(
-            arguments, problem.rows, machine, layout.shape, problem.weights, kept.store, room, begin, end, budget
+            arguments._replace(first=reached), problem.rows, machine, layout.shape, problem.weights, kept.store, room,
+            begin, end, budget,
         )
 
     _spread(task, units, threads)
     return kept
+
+
+def _counting(problem: Problem) -> Callable[..., Any] | None:
+    """The kernel that goes ahead where trends are only counted, if there is one."""
+    machine = problem.machine
+    if problem.layout.shape != (1, 0, 0) or problem.rows.has_ties or machine.end_kinds.any():
+        return None
+    if problem.layout.counts is Counts.EXACT:
+        return count_exact
+    return count_log if machine.semantics == ANY else None
 
 
 def _run_by_gap(problem: Problem, units: UnitRows, kept: Kept, threads: int) -> Kept:

@@ -19,7 +19,7 @@ from sparkrex.scalar.expression import Call, ColumnAt, Literal, walk
 from sparkrex.scalar.split import Condition, conjunction, conjuncts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -79,19 +79,27 @@ class Labels:
         bits = {name: 1 << place for place, name in enumerate(self.variables)}
         masks = np.full(table.num_rows, sum(bits[name] for name in bits if name not in self._types), dtype)
         if self._types:
-            masks |= self._masks_by_type(table, bits, dtype)
+
+            def of_type(value: object) -> int:
+                return sum(bits[name] for name, wanted in self._types.items() if wanted == value)
+
+            masks |= self._by_type(table, of_type, dtype)
         for name, truth in self._truths(self._conditions, table).items():
             masks &= ~dtype(bits[name]) | (truth.astype(dtype) * dtype(bits[name]))
         return masks
 
     def is_named(self, table: pa.Table) -> NDArray[np.bool_]:
         """Whether a row's type is one that the pattern names."""
-        if self.query.named is None:
+        named = self.query.named
+        if named is None:
             return np.ones(table.num_rows, np.bool_)
-        return self._truths({"named": self.query.named}, table)["named"].view(np.bool_)
+        names = [self._type_name(part) for part in _options(named)]
+        if None not in names:
+            return self._by_type(table, lambda value: value in names, np.bool_)
+        return self._truths({"named": named}, table)["named"].view(np.bool_)
 
-    def _masks_by_type(self, table: pa.Table, bits: Mapping[str, int], dtype: Any) -> NDArray[Any]:
-        """From the dictionary of the type column: each of its values is compared once."""
+    def _by_type(self, table: pa.Table, result: Callable[[object], object], dtype: Any) -> NDArray[Any]:
+        """By row what its type gives, from the dictionary of the type column: each of its values is asked once."""
         column = table.column(self.query.type_column)
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
@@ -100,12 +108,12 @@ class Labels:
             column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
         found = np.zeros(len(column.dictionary) + 1, dtype)  # the last entry is that of NULL
         for place, value in enumerate(column.dictionary.to_pylist()):
-            found[place] = sum(bits[name] for name, wanted in self._types.items() if wanted == value)
+            found[place] = result(value)
         codes = column.indices
         if codes.null_count:
             codes = codes.cast(pa.int64()).fill_null(len(found) - 1)
-        masks: NDArray[Any] = np.take(found, numpy_of(codes), mode="clip")
-        return masks
+        given: NDArray[Any] = np.take(found, numpy_of(codes), mode="clip")
+        return given
 
     def _truths(self, conditions: Mapping[str, Expression], table: pa.Table) -> dict[str, NDArray[np.uint8]]:
         if not conditions:
@@ -127,6 +135,16 @@ class Labels:
             return masks.astype(np.int32, copy=False), list(range(1 << len(self.variables)))
         known, symbols = np.unique(masks, return_inverse=True)
         return symbols.astype(np.int32), [int(mask) for mask in known]
+
+
+def _options(condition: Expression) -> Iterator[Expression]:
+    """What OR joins."""
+    match condition:
+        case Call("or", operands):
+            for operand in operands:
+                yield from _options(operand)
+        case _:
+            yield condition
 
 
 def make_machine(

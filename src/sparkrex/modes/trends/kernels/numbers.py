@@ -7,7 +7,8 @@ A number is a line of three in an array.
 - float64, for logarithms and for sums of doubles: a pair of doubles (see `kernels.double_double`) and an exponent; the
   number is (high + low) * 2^(512 * exponent). The pair is kept between 2^-256 and 2^256, so that no sum of two can
   leave the range of doubles, and a number whose exponent is two below another's is nothing beside it.
-- object, for all digits: a Python int, or a Fraction for sums of doubles. Only plain Python can compute with it.
+- object, for all digits: a Python int, or for sums of doubles a Fraction, a float where one is infinite or NaN. Only
+  plain Python can compute with it.
 """
 
 from __future__ import annotations
@@ -293,8 +294,12 @@ def _add_product_mixed(target, at, source, of, weight):
 def add_product(target, at, source, of, weight):
     """target[at] += source[of] * weight. The target may be of doubles where the source is exact."""
     if target.dtype.kind == "O":
-        whole = isinstance(weight, int | np.integer)
-        target[at, 0] += source[of, 0] * (int(weight) if whole else Fraction(float(weight)))
+        if isinstance(weight, int | np.integer):
+            target[at, 0] += source[of, 0] * int(weight)
+        elif np.isfinite(weight):
+            target[at, 0] += source[of, 0] * Fraction(float(weight))
+        elif source[of, 0]:
+            target[at, 0] += float(weight)  # so often, it is still infinite or NaN; a sum with it is a float
     elif target.dtype.kind == "i":
         _add_product_exact(target, at, source, of, weight)
     elif source.dtype.kind == "i":
