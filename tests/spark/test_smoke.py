@@ -81,6 +81,19 @@ def test_events_with_types_and_an_equivalence_test(spark: SparkSession) -> None:
     assert _sorted(arrow_rows(found).to_pylist()) == expected
 
 
+@pytest.mark.parametrize("group", ["symbol", "name"])
+def test_trends_as_in_memory(spark: SparkSession, group: str) -> None:
+    """The symbols of a name are merged, in a second step."""
+    ticks = _ticks()
+    query = f"""RETURN {group}, COUNT(*) AS n, SUM(B.price) AS total, MIN(A.ts) AS first PATTERN SEQ(Low A, High B+)
+        SEMANTICS skip-till-any-match WHERE [symbol] GROUP-BY {group} WITHIN 400 SLIDE 200"""
+    types = {"Low": "price < 30", "High": "price > 50"}
+    expected = _sorted(rex.trends(query, ticks, time="ts", types=types).to_pylist())
+    assert len(expected) > 50
+    found = rex.trends(query, to_frame(spark, ticks), time="ts", types=types)
+    assert _sorted(arrow_rows(found).to_pylist()) == expected
+
+
 def test_segments_as_in_memory(spark: SparkSession) -> None:
     ticks = _ticks()
     query = """SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts
