@@ -577,7 +577,7 @@ WINDOW w AS (ORDER BY ts
     ),
     Example(
         "REX416",
-        "A number of trends can double with every event. Up to 38 digits are exact; ask for logarithms, or for all digits.",
+        "A number of trends can double with every event. Up to 38 digits are exact; ask for logarithms or all digits.",
         """WITH days AS (SELECT explode(sequence(1, 130)) AS day)
 SELECT * FROM days MATCH_TRENDS (
   TIME day

@@ -225,7 +225,8 @@ def _run_by_rank(problem: Problem, units: UnitRows, kept: Kept, threads: int) ->
             arguments, problem.rows, machine, pairs, layout.shape, problem.weights, trees, kept.store, kept.entries,
             kept.offsets, new_entries(layout, n_tied + 1), layout.store(1),
             layout.store(len(trees.comparison) * n_room), n_room, np.empty((len(pairs.left), n_room), np.int64),
-            np.zeros(len(pairs.left), np.int64), writing.entries, writing.first, writing.n_written, begin, end, budget,
+            np.zeros(len(pairs.left), np.int64), np.empty(n_room, np.int64), writing.entries, writing.first,
+            writing.n_written, begin, end, budget,
         )
 
     _spread(task, units, threads)
@@ -253,7 +254,8 @@ def _run_by_open(problem: Problem, units: UnitRows, kept: Kept, threads: int) ->
             arguments, problem.rows, machine, pairs, layout.shape, problem.weights, kept.store, kept.entries,
             kept.offsets, new_entries(layout, n_tied + 1), layout.store(1), opened, n_room,
             np.empty((len(pairs.left), n_room), np.int64), np.zeros(len(pairs.left), np.int64),
-            np.zeros(4, np.int64), writing.entries, writing.first, writing.n_written, begin, end, budget,
+            np.empty(n_room, np.int64), np.zeros(4, np.int64), writing.entries, writing.first, writing.n_written, begin,
+            end, budget,
         )
 
     _spread(task, units, threads)

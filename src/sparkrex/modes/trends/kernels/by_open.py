@@ -192,14 +192,14 @@ def _close(machine, pairs, opened, keys, n_keys, n_room, symbol, row, bounds):
 @njit(cache=True, nogil=True)
 def advance_by_open(
     units, rows, machine, pairs, shape, weights, store, held, held_offsets, entries, one, opened, n_room, keys, n_keys,
-    bounds, kept, kept_first, n_kept, begin, end, budget,
+    room, bounds, kept, kept_first, n_kept, begin, end, budget,
 ):
     """Advance the units from `begin` to `end` by their rows.
 
     `store` has a place per class of trends for each unit. `held` are open events from before, cut by `held_offsets`; of
     units that do not close, those that are left are written to `kept` from `kept_first[unit]` on. `opened` has
-    `n_room` places per state, `keys` room for so many keys per comparison, `bounds` is room for four numbers. Returns
-    whether it came to its end.
+    `n_room` places per state, `keys` room for so many keys per comparison, `room` for as many, `bounds` for four
+    numbers. Returns whether it came to its end.
     """
     begin_place(one, 0, shape)
     for unit in range(begin, end):
@@ -211,7 +211,7 @@ def advance_by_open(
                 keys[comparison, entry] = pairs.left[comparison, held.row[held_offsets[unit] + entry]]
             for place in range(row, last):
                 keys[comparison, n_held + place - row] = pairs.left[comparison, place]
-            n_keys[comparison] = sort_keys(keys[comparison], n_held + last - row)
+            n_keys[comparison] = sort_keys(keys[comparison], n_held + last - row, room)
         for state in range(machine.n_states + 1):
             # What the unit before has left open.
             place = _next_taken(opened, state, 0, n_room)

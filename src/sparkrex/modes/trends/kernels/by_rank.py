@@ -118,14 +118,14 @@ def _extend(store, base, machine, pairs, trees, tree_store, n_room, keys, n_keys
 @njit(cache=True, nogil=True)
 def advance_by_rank(
     units, rows, machine, pairs, shape, weights, trees, store, held, held_offsets, entries, one, tree_store, n_room,
-    keys, n_keys, kept, kept_first, n_kept, begin, end, budget,
+    keys, n_keys, room, kept, kept_first, n_kept, begin, end, budget,
 ):
     """Advance the units from `begin` to `end` by their rows.
 
     `store` has, for each unit, a place per state and one per class of trends. `held` are entries from before, cut by
     `held_offsets`; of units that do not close, all entries of states with trees are written to `kept` from
-    `kept_first[unit]` on. `tree_store` is room for `n_room` places per tree, `keys` for so many keys per comparison.
-    Returns whether it came to its end.
+    `kept_first[unit]` on. `tree_store` is room for `n_room` places per tree, `keys` for so many keys per comparison,
+    `room` for as many. Returns whether it came to its end.
     """
     begin_place(one, 0, shape)
     n_places = machine.n_states + machine.n_kinds
@@ -138,7 +138,7 @@ def advance_by_rank(
                 keys[comparison, entry] = pairs.left[comparison, held.row[held_offsets[unit] + entry]]
             for place in range(row, last):
                 keys[comparison, n_held + place - row] = pairs.left[comparison, place]
-            n_keys[comparison] = sort_keys(keys[comparison], n_held + last - row)
+            n_keys[comparison] = sort_keys(keys[comparison], n_held + last - row, room)
         for tree in range(len(trees.comparison)):
             for place in range(n_keys[trees.comparison[tree]]):
                 clear_place(tree_store, tree * n_room + place, shape)
