@@ -183,6 +183,18 @@ def test_events(ticks: DataFrame) -> None:
     assert "in partition sym = " in str(job.value)
 
 
+def test_trends(ticks: DataFrame) -> None:
+    types = {"Up": "price > 5 AND soundex(note) <> ''", "Low": "price <= 5"}
+    query = """RETURN sym, COUNT(*) AS n, MAX(Low.price) AS top PATTERN SEQ(Up+, Low) SEMANTICS skip-till-any-match
+      WHERE {} GROUP-BY sym"""
+    for attributes in ("[sym]", "[sym, late]"):
+        frame = ticks.selectExpr("*", "sym > 'a' AND ts > 2 AS late")
+        found = rex.trends(query.format(attributes), frame, time="ts", types=types)
+        assert dict(found.dtypes)["n"] == "decimal(38,0)"
+        assert [row[2:] for row in rows(found)] == [("a", 31, 3), ("b", 1, 2)]
+        assert plan(found).count("Exchange") == (1 if attributes == "[sym]" else 2)
+
+
 def test_streams_are_refused(spark: SparkSession, ticks: DataFrame, tmp_path: Path) -> None:
     sessions_kept.refuse_streams(spark, ticks, tmp_path)
 

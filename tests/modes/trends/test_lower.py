@@ -34,6 +34,7 @@ STREAM = pa.table({
     "sector": pa.array([None if one == 2 else f"s{one}" for one in _RANDOM.integers(0, 3, 120)]),
     "price": np.round(_RANDOM.random(120) * 50),
     "volume": _RANDOM.integers(0, 9, 120),
+    "exact": pa.array([10**25] * 120, pa.decimal128(38, 2)),
 })
 MERGED = """RETURN sector, COUNT(*), COUNT(B), AVG(B.price), MIN(A.volume), SUM(B.volume), MAX(A.price)
     PATTERN SEQ(A, B+) SEMANTICS {} WHERE [company] GROUP-BY sector WITHIN 16 SLIDE 4"""
@@ -172,3 +173,5 @@ def test_names_of_errors_are_the_user_s() -> None:
             _on_workers(query, **settings)
         assert [name for name, _ in caught.value.partition] == ["sector", "company"]
         assert caught.value.position is not None
+    with pytest.raises(ExecutionError, match=r"REX405\]: a value of A\.exact has more than 18 digits"):
+        _on_workers(analyzed(PLAIN.replace("A.volume + 1", "A.exact"), time="n"))

@@ -106,9 +106,11 @@ class _Reader:
                 values = values.cast(pa.decimal128(18, values.type.scale))
             return ints_of(values)
         except pa.ArrowInvalid as error:
+            span = argument.span or self._query.span
+            written = self._query.source.text[span.start : span.end]
             raise ExecutionError(
-                "REX405", f"a value of {argument} has more than 18 digits: its sum over trends is not supported",
-                self._query.source, argument.span, hint="cast it to DOUBLE",
+                "REX405", f"a value of {written} has more than 18 digits: its sum over trends is not supported",
+                self._query.source, span, hint="cast it to DOUBLE",
             ) from error
 
 
