@@ -85,7 +85,7 @@ def _unpack_digits(layout: Layout, packed: pa.ChunkedArray, store: Store) -> Non
         for number, digits in enumerate(numbers):
             store.numbers[place * shape.n_numbers + number, 0] = int(digits, 16)
         for real, parts in enumerate(reals):
-            number = Fraction(*(int(part, 16) for part in parts)) if isinstance(parts, list) else float(parts)
-            store.reals[place * shape.n_reals + real, 0] = number
+            total = Fraction(*(int(part, 16) for part in parts)) if isinstance(parts, list) else float(parts)
+            store.reals[place * shape.n_reals + real, 0] = total
         store.extremes[place * shape.n_extremes : (place + 1) * shape.n_extremes] = extremes
         store.seen[place] = seen
