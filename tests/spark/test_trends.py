@@ -330,8 +330,9 @@ def test_groups_by_a_collation_are_merged_by_it(spark: SparkSession) -> None:
 
 
 def test_explain(stream: DataFrame, jobs: Callable[[], int]) -> None:
-    text = str(rex.explain(rex.trends(TRIPS.format(semantics="contiguous"), **OPTIONS), stream))
-    assert "contiguous" in text
+    query = rex.trends(TRIPS.format(semantics="contiguous"), **OPTIONS)
+    text, in_memory = str(rex.explain(query, stream)), str(rex.explain(query, STREAM))
+    assert text.startswith(in_memory)
     assert text.count("MapInArrow") == 2
     assert jobs() == 0
 
