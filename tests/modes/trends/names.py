@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from tests.modes.trends.query import Leaf, absences, leaves, positive_leaves
+from tests.modes.trends.query import absences, leaves, positive_leaves
 from tests.modes.trends.words import follows
 
 if TYPE_CHECKING:
@@ -15,18 +15,21 @@ Names: TypeAlias = dict[str, frozenset[str]]
 
 
 def positive_names(patterns: tuple[Pattern, ...]) -> Names:
-    """Names of positive variables, and of types that stand for all their variables."""
-    positive = _by_variable([leaf for pattern in patterns for leaf in positive_leaves(pattern)])
-    found = _variable_names(positive, patterns)
-    for name in {leaf.type for leaf in positive.values()} - _default_names(patterns):
-        found[name] = frozenset(variable for variable, leaf in positive.items() if leaf.type == name)
+    """Names of positive variables, and types, which stand for all their positive variables."""
+    positive = [leaf for pattern in patterns for leaf in positive_leaves(pattern)]
+    found = {leaf.variable: frozenset({leaf.variable}) for leaf in positive if leaf.is_named}
+    for name in {leaf.type for leaf in positive}:
+        found[name] = frozenset(leaf.variable for leaf in positive if leaf.type == name)
     return dict(sorted(found.items()))
 
 
 def negated_names(patterns: tuple[Pattern, ...]) -> Names:
-    """Names of negated variables."""
+    """Names of negated variables; one without a variable has the name of its type, if nothing else is of the type."""
+    types = [leaf.type for pattern in patterns for leaf in leaves(pattern)]
     inside = [leaf for pattern in patterns for absent in absences(pattern) for leaf in leaves(absent)]
-    return _variable_names(_by_variable(inside), patterns)
+    return {
+        leaf.variable: frozenset({leaf.variable}) for leaf in inside if leaf.is_named or types.count(leaf.type) == 1
+    }
 
 
 def types_of_negated(patterns: tuple[Pattern, ...]) -> set[str]:
@@ -50,19 +53,3 @@ def edges(patterns: tuple[Pattern, ...]) -> frozenset[tuple[str, str]]:
     """The pairs of variables that can be adjacent, of all patterns."""
     return frozenset(pair for pattern in patterns for pair in follows(pattern))
 
-
-def _by_variable(found: list[Leaf]) -> dict[str, Leaf]:
-    return {leaf.variable: leaf for leaf in found}
-
-
-def _variable_names(of: dict[str, Leaf], patterns: tuple[Pattern, ...]) -> Names:
-    """A component that is called by its type has that name only if no other is of the type."""
-    everything = _by_variable([leaf for pattern in patterns for leaf in leaves(pattern)])
-    return {
-        variable: frozenset({variable}) for variable, leaf in of.items()
-        if leaf.is_named or [other.type for other in everything.values()].count(leaf.type) == 1
-    }
-
-
-def _default_names(patterns: tuple[Pattern, ...]) -> set[str]:
-    return {leaf.type for pattern in patterns for leaf in leaves(pattern) if not leaf.is_named}

@@ -210,8 +210,12 @@ class Query:
     has_strict_ties: bool = True
 
     def variables_of(self, name: str) -> frozenset[str]:
-        """The variables that a name in WHERE or RETURN means: a variable, else all positive ones of a type."""
-        if any(leaf.variable == name for pattern in self.patterns for leaf in leaves(pattern)):
+        """The variables that a name in WHERE or RETURN means.
+
+        A variable that the pattern names, else all positive ones of a type, else its negated ones.
+        """
+        everything = [leaf for pattern in self.patterns for leaf in leaves(pattern)]
+        if any(leaf.is_named and leaf.variable == name for leaf in everything):
             return frozenset({name})
-        positive = (leaf for pattern in self.patterns for leaf in positive_leaves(pattern))
-        return frozenset(leaf.variable for leaf in positive if leaf.type == name)
+        positive = [leaf for pattern in self.patterns for leaf in positive_leaves(pattern) if leaf.type == name]
+        return frozenset(leaf.variable for leaf in positive or everything if leaf.type == name)

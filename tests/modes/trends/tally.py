@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.modes.trends.query import Pattern, Query
 
 LEAST_PERCENT = {
-    "trends": 50, "more than ten trends": 17, "several rows": 18, "a group of several partitions": 10,
+    "trends": 45, "more than ten trends": 17, "several rows": 18, "a group of several partitions": 10,
     "skip-till-any-match": 22, "skip-till-next-match": 28, "contiguous": 18, "semantics leave some out": 14,
     "+": 60, "*": 4, "?": 9, "{n,m}": 25, "alternation": 17, "Kleene of more than an event": 30, "nested Kleene": 25,
     "repeated type": 50, "conjunction": 5, "minimal length": 15, "minimal length leaves some out": 5,

@@ -22,6 +22,7 @@ from tests.modes.trends.building import (
     trends,
 )
 from tests.modes.trends.oracle import evaluate
+from tests.modes.trends.patterns import numbered
 from tests.modes.trends.query import ANY, CONTIGUOUS, NEXT, Aggregate, Local, Query, Repeat, Term, Window
 
 if TYPE_CHECKING:
@@ -366,6 +367,11 @@ def test_aggregates_of_a_type_are_over_all_its_variables() -> None:
     query = asked(seq("A u+", "A v"), ANY, returned=(Aggregate("COUNT", "A"), Aggregate("SUM", "v", Term("x"))))
     # u1 v2, u1 v3, u2 v3, u1 u2 v3
     assert evaluate(query, stream("aaa", x=[1, 10, 100])) == [(None, None, 9, 310)]
+
+
+def test_a_type_stands_for_its_components_without_a_variable() -> None:
+    query = Query((numbered(seq("A", "B", "A")),), ANY, (Aggregate("COUNT", "A"), Aggregate("SUM", "A", Term("x"))))
+    assert evaluate(query, stream("aba", x=[1, 10, 100])) == [(None, None, 2, 101)]
 
 
 def test_sums_that_are_not_finite() -> None:
