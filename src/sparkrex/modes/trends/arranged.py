@@ -15,7 +15,6 @@ from sparkrex.columns.wrap import wrap
 from sparkrex.matching.event_order import check_order, check_times, order_columns
 from sparkrex.modes.trends.kernels.machine import Rows
 from sparkrex.modes.trends.plan import Semantics
-from sparkrex.modes.trends.symbols import make_machine
 from sparkrex.modes.trends.weights import make_weights
 from sparkrex.modes.trends.windows import ticks_of
 from sparkrex.syntax.units import WindowUnit
@@ -52,9 +51,7 @@ class ArrangedRows:
         self._frame_order = order
         self.n_rows = n_rows if self.order is None else len(self.order)
         self._symbols, known = prepared.labels.symbols(put_in_order(masks, self.order))
-        self.machine = make_machine(
-            prepared.automaton, prepared.labels.variables, query.semantics, prepared.comparisons.numbers, known
-        )
+        self.machine = prepared.machine(tuple(known))
         self._check_order()
 
     def _count_events(self, frame: Frame, numbers: NDArray[Any]) -> None:

@@ -12,7 +12,7 @@ from sparkrex.modes.trends.automaton import make_automaton
 from sparkrex.modes.trends.choose import ALGORITHMS, choose, refusals
 from sparkrex.modes.trends.comparisons import Comparisons
 from sparkrex.modes.trends.layout import make_layout
-from sparkrex.modes.trends.symbols import Labels
+from sparkrex.modes.trends.symbols import Labels, make_machine
 from sparkrex.modes.trends.windows import make_windows
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.trends.automaton import Automaton
+    from sparkrex.modes.trends.kernels.machine import Machine
     from sparkrex.modes.trends.layout import Layout
     from sparkrex.modes.trends.plan import TrendQuery
     from sparkrex.modes.trends.windows import Windows
@@ -36,6 +37,7 @@ class Prepared:
     settings: Settings
     threads: int = 1
     layout: Layout = field(init=False)
+    _machine: tuple[tuple[int, ...], Machine] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layout", make_layout(self.query, self.sample, self.evaluator))
@@ -68,6 +70,16 @@ class Prepared:
                 hint=f"leave it out; {choose(self.query, self.automaton, self.comparisons)} would be chosen",
             )
         return asked
+
+    def machine(self, symbols: tuple[int, ...]) -> Machine:
+        """The automaton as arrays over symbols, which are mostly the same in every feed."""
+        if self._machine is None or self._machine[0] != symbols:
+            made = make_machine(
+                self.automaton, self.labels.variables, self.query.semantics, self.comparisons.numbers, symbols
+            )
+            object.__setattr__(self, "_machine", (symbols, made))
+        assert self._machine is not None
+        return self._machine[1]
 
     @property
     def time_type(self) -> pa.DataType:

@@ -18,6 +18,7 @@ from sparkrex.modes.trends.kernels.by_state import advance_by_state
 from sparkrex.modes.trends.kernels.counting import count_exact, count_log
 from sparkrex.modes.trends.kernels.machine import (
     ANY,
+    CONTIGUOUS,
     EQUAL,
     GREATER,
     GREATER_OR_EQUAL,
@@ -194,7 +195,7 @@ def _run_by_event(problem: Problem, units: UnitRows, kept: Kept, threads: int) -
     layout, machine = problem.layout, problem.machine
     arguments = _units(units)
     kernel = _form(advance_by_event, units, layout)
-    room = np.diff(kept.offsets) + (units.end - units.first) * _most_entries(machine)
+    room = _room_by_event(problem, units, np.diff(kept.offsets))
     writing = _Writing.room(problem, units, room)
     marks = np.ascontiguousarray(kept.registers).reshape(-1)
 
@@ -208,6 +209,22 @@ def _run_by_event(problem: Problem, units: UnitRows, kept: Kept, threads: int) -
 
     _spread(task, units, threads)
     return writing.kept(kept, marks.reshape(kept.registers.shape), layout)
+
+
+def _room_by_event(problem: Problem, units: UnitRows, n_held: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many entries a unit may have at a time.
+
+    Under contiguous semantics only the events of the last time can be followed, and what is over goes when it is more
+    than half; but trends that what follows may still reject are kept to the end.
+    """
+    machine = problem.machine
+    room: NDArray[np.int64] = n_held + (units.end - units.first) * _most_entries(machine)
+    is_kept = (machine.end_open != 0) | (machine.end_blocked != 0)
+    if machine.semantics != CONTIGUOUS or is_kept.any():
+        return room
+    n_tied = _most_tied(problem.rows) * _most_entries(machine)
+    bound: NDArray[np.int64] = 2 * np.maximum(n_held, n_tied) + n_tied + 9
+    return np.minimum(room, bound)
 
 
 def _run_by_rank(problem: Problem, units: UnitRows, kept: Kept, threads: int) -> Kept:
