@@ -40,6 +40,10 @@ QUERIES = {
         WITHIN 8 RETURN a.ts AS a, b.ts AS b)""",
     "silence": """SELECT * FROM t MATCH_EVENTS (TIME ts TYPES (High AS x > 1.5, Low AS x < 0)
         PATTERN SEQ(High a, ~(Low b)) WHERE skip_till_any_match(a, b) { [k] } WITHIN 8 RETURN a.ts AS a)""",
+    "trends": """SELECT * FROM t MATCH_TRENDS (TIME ts RETURN k, COUNT(*) AS n PATTERN Any a+
+        SEMANTICS skip-till-any-match GROUP-BY k WITHIN 8 SLIDE 4)""",
+    "falling trends": """SELECT * FROM t MATCH_TRENDS (TIME ts RETURN k, COUNT(*) AS n PATTERN Any a+
+        SEMANTICS skip-till-any-match WHERE a.x > NEXT(a).x GROUP-BY k WITHIN 8 SLIDE 4)""",
 }
 HELD = 10
 """Rows that every slot gets before the clock runs."""
