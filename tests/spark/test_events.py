@@ -363,7 +363,7 @@ def test_memory_is_bounded(spark: SparkSession) -> None:
         ).collect()
     assert "^^^^" in str(caught.value)
     assert "in partition k = 'one'" in str(caught.value)
-    assert "trend aggregation" in str(caught.value)
+    assert "rex.trends" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -321,7 +321,7 @@ class NfabMatcher:
     def _memory_hint(self) -> str:
         hint = "shorten WITHIN, add a predicate or an equivalence test, or raise the setting max_event_memory"
         if self.query.strategy is Strategy.ANY and self.query.measures is not None and _only_aggregates(self.query):
-            hint += "; RETURN only aggregates: trend aggregation will need no matches for that"
+            hint += "; if you only want totals over all matches, rex.trends gives them without listing a match"
         return hint
 
     def _automaton_tables(self) -> Automaton:
