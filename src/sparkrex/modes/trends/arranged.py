@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from sparkrex.columns.gather import put_in_order
 from sparkrex.columns.keys import partition_integers
 from sparkrex.columns.wrap import wrap
+from sparkrex.errors import ExecutionError
 from sparkrex.matching.event_order import check_order, check_times, order_columns
 from sparkrex.modes.trends.kernels.machine import Rows
 from sparkrex.modes.trends.plan import Semantics
@@ -68,14 +69,13 @@ class ArrangedRows:
 
     def _check_order(self) -> None:
         query = self._prepared.query
-        if not self.table.num_rows:
+        if not self.n_rows:
             self.rows = Rows(self._symbols, np.zeros(1, np.uint8), False)
             return
+        self._check_definite()
         if not query.has_strict_ties:
-            check_order(query, self.table, self._frame_order, self._frame_offsets)
             self.rows = Rows(self._symbols, np.zeros(1, np.uint8), False)
             return
-        check_times(query, self.table, self._frame_order)
         times = self.table.column(order_columns(query)[0])
         integers = put_in_order(partition_integers(times, [(0, len(times))]), self.order)
         tied = np.zeros(max(1, self.n_rows), np.uint8)
@@ -84,6 +84,24 @@ class ArrangedRows:
             inside = self.offsets[:-1]
             tied[inside[inside < self.n_rows]] = 0
         self.rows = Rows(self._symbols, tied, bool(tied.any()))
+
+    def _check_definite(self) -> None:
+        """Fail if the order of events that take part, or are counted, is not definite."""
+        query = self._prepared.query
+        table, order, offsets, kept = self.table, self._frame_order, self._frame_offsets, self._kept
+        if kept is not None and self._event_numbers is None:
+            rows = wrap(self._input_rows(np.arange(self.n_rows)))
+            table = table.select(list(dict.fromkeys(order_columns(query)))).take(rows)
+            order, offsets = None, self.offsets
+        try:
+            if query.has_strict_ties:
+                check_times(query, table, order)
+            else:
+                check_order(query, table, order, offsets)
+        except ExecutionError as error:
+            if error.row is not None and kept is not None and self._event_numbers is None:
+                error.row = int(kept[error.row])
+            raise
 
     @cached_property
     def ticks(self) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from sparkrex.columns.wrap import wrap
 from sparkrex.matching.event_order import order_columns
 from sparkrex.matching.feeding import feeds_of, partition_named
 from sparkrex.matching.unknown_types import warn_of_unknown_types
+from sparkrex.modes.trends.guarded import guarded
 from sparkrex.modes.trends.merge import merge_partials
 from sparkrex.modes.trends.runner import TrendRunner
 from sparkrex.scalar.expression import ColumnAt
@@ -37,6 +38,7 @@ def trend_results(
     query: TrendQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
 ) -> Iterator[pa.Table]:
     """The results: in one piece, or chunk by chunk as windows are finished. Those that are merged come at the end."""
+    query = guarded(query)
     warn_of_unknown_types(query.type_column, query.type_names, table)
     table = in_partitions(query, table)
     is_merged = query.needs_merge() and not query.is_partial

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from sparkrex.matching.event_order import order_columns
 from sparkrex.modes.plan import Definition, OrderKey, PartitionKey
+from sparkrex.modes.trends.guarded import guarded
 from sparkrex.modes.trends.layout import make_layout
 from sparkrex.modes.trends.merge import group_column
 from sparkrex.modes.trends.partials import MergedGroups
@@ -23,7 +24,6 @@ from sparkrex.modes.trends.results import PARTIAL_END, PARTIAL_PLACES, PARTIAL_S
 from sparkrex.modes.trends.symbols import variables_of
 from sparkrex.modes.trends.windows import bound_type
 from sparkrex.scalar.expression import Call, ColumnAt, Target, walk
-from sparkrex.scalar.guards import can_fail
 from sparkrex.scalar.render.spark import render
 from sparkrex.spark.lowering import Lowered, Lowering
 from sparkrex.syntax.units import WindowUnit
@@ -40,11 +40,12 @@ if TYPE_CHECKING:
 
 def lower_trends(query: TrendQuery, input_name: str) -> Lowered:
     """Cut a query. What the workers give is still to be said: `with_results`."""
+    query = guarded(query)
     lowering = Lowering(input_name)
     # A prefix that no user's column has: errors have keys by column or by the user's name.
     keys = tuple(lowering.column(key.expression, "rex_key") for key in query.partition_by)
     order = tuple(lowering.column(key.expression, "o") for key in query.order_by)
-    cut = _Cut(query, lowering)
+    cut = _Cut(lowering)
     worker = replace(
         query,
         input_columns=(),
@@ -115,37 +116,20 @@ def _final(query: TrendQuery, layout: Layout, bound: pa.DataType, groups: dict[s
 class _Cut:
     """Expressions of one event as projected columns."""
 
-    def __init__(self, query: TrendQuery, lowering: Lowering) -> None:
-        self._conditions = {definition.variable: definition.condition for definition in query.definitions}
+    def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
 
     def column(self, expression: Expression) -> ColumnAt:
         return ColumnAt(Target(), self._lowering.column(expression, "p"), span=expression.span)
 
     def comparison(self, comparison: Adjacent) -> Adjacent:
-        left = self._where_bound(comparison.left, {comparison.before})
-        right = self._where_bound(comparison.right, {comparison.after})
-        return replace(comparison, left=self.column(left), right=self.column(right))
+        return replace(comparison, left=self.column(comparison.left), right=self.column(comparison.right))
 
     def item(self, item: Returned) -> Returned:
         value = item.value
         if not isinstance(value, TrendAggregate) or value.argument is None:
             return item
-        argument = self._where_bound(value.argument, value.variables)
-        return replace(item, value=replace(value, argument=self.column(argument)))
-
-    def _where_bound(self, expression: Expression, variables: Iterable[str]) -> Expression:
-        """The expression; if it can fail, only of events that can be bound to one of the variables."""
-        conditions = [self._conditions.get(name) for name in sorted(variables)]
-        known = [condition for condition in conditions if condition is not None]
-        if len(known) < len(conditions) or not can_fail(expression):
-            return expression
-        return Call("case", (_any_of(known), expression), span=expression.span)
-
-
-def _any_of(conditions: list[Expression]) -> Expression:
-    distinct = tuple(dict.fromkeys(conditions))
-    return distinct[0] if len(distinct) == 1 else Call("or", distinct)
+        return replace(item, value=replace(value, argument=self.column(value.argument)))
 
 
 def _named(query: TrendQuery, cut: _Cut) -> Expression | None:

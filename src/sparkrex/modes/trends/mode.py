@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sparkrex.modes.trends.choose import ALGORITHMS
 from sparkrex.modes.trends.engine import trend_results
 from sparkrex.modes.trends.explain import TrendsExplained
+from sparkrex.modes.trends.guarded import guarded
 from sparkrex.modes.trends.layout import make_layout
 from sparkrex.modes.trends.runner import TrendRunner
 from sparkrex.stopwatch import Stopwatch
@@ -38,7 +39,7 @@ class TrendsMode:
         self, plan: TrendQuery, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
     ) -> TrendRunner:
         """Keys are read as the plan's own."""
-        return TrendRunner(plan, sample, evaluator, settings, settings.thread_count())
+        return TrendRunner(guarded(plan), sample, evaluator, settings, settings.thread_count())
 
     def explain(
         self, plan: TrendQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool

@@ -66,7 +66,7 @@ class TrendRunner:
             frame = Frame(feed.table, feed.arrangement, np.zeros(len(feed.slots), np.int64))
         else:
             frame = state.open(feed)
-        with _placed(frame, feed.slots):
+        with _placed(self.query, frame, feed.slots):
             return self._search(state, feed, frame)
 
     def _search(self, state: State, feed: Feed, frame: Frame) -> pa.Table:
@@ -122,11 +122,13 @@ class TrendRunner:
 
 
 @contextmanager
-def _placed(frame: Frame, slots: NDArray[np.int64]) -> Iterator[None]:
-    """Inside, an error says in which slot it is."""
+def _placed(query: TrendQuery, frame: Frame, slots: NDArray[np.int64]) -> Iterator[None]:
+    """Inside, an error says where in the query and in which slot it is."""
     try:
         yield
     except ExecutionError as error:
+        if error.span == query.span:
+            error.span = query.patterns[0].span or query.span  # the whole relation is a large place
         if error.row is not None:
             error.slot = int(slots[frame.place_of(error.row)])
         raise

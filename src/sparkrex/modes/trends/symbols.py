@@ -16,6 +16,7 @@ from sparkrex.modes.trends.kernels.machine import ANY, CONTIGUOUS, NEXT, Machine
 from sparkrex.modes.trends.pattern import events
 from sparkrex.modes.trends.plan import Semantics
 from sparkrex.scalar.expression import Call, ColumnAt, Literal, walk
+from sparkrex.scalar.guards import can_fail
 from sparkrex.scalar.split import Condition, conjunction, conjuncts
 
 if TYPE_CHECKING:
@@ -56,8 +57,10 @@ class Labels:
         self._types: dict[str, str] = {}  # by variable, the value of the type column that it asks for
         self._conditions: dict[str, Expression] = {}
         for definition in query.definitions:
-            rest = []
-            for part in conjuncts(definition.condition):
+            rest: list[Expression] = []
+            # What can fail stays with the test of the type, which guards it.
+            is_whole = can_fail(definition.condition)
+            for part in conjuncts(definition.condition) if not is_whole else [definition.condition]:
                 name = self._type_name(part)
                 if name is not None and definition.variable not in self._types:
                     self._types[definition.variable] = name

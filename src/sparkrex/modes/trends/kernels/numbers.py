@@ -61,6 +61,13 @@ def _normalise(target, at):
 def _add_scaled(target, at, high, low, exponent):
     if high == 0.0:
         return
+    if not (abs(high) < np.inf and abs(target[at, 0]) < np.inf):
+        # Infinite or NaN, whatever the exponents; but of what is too large nothing more is known.
+        if target[at, 2] != np.inf:
+            target[at, 0] += high
+            target[at, 1] = 0.0
+            target[at, 2] = exponent if exponent == np.inf else 0.0
+        return
     if target[at, 0] == 0.0:
         target[at, 0] = high
         target[at, 1] = low
@@ -81,15 +88,10 @@ def _add_scaled(target, at, high, low, exponent):
         target[at, 0] *= _DOWN
         target[at, 1] *= _DOWN
         target[at, 2] = exponent
-    plain = target[at, 0] + high
     high, low = add_pairs(target[at, 0], target[at, 1], high, low)
-    if high != high:  # one of them is infinite or NaN, which the parts of a pair cannot be
-        high, low = plain, 0.0
     target[at, 0] = high
     target[at, 1] = low
     size = abs(high)
-    if size == np.inf:
-        return
     if size >= _LARGE or size < _SMALL:
         _normalise(target, at)
 
