@@ -1,0 +1,95 @@
+"""Results that random queries once found wrong, and numbers at the edges of their types."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sparkrex as rex
+
+COUNTS = ("exact", "log", "text")
+
+
+def trends(text: str, table: pa.Table, **options: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = rex.trends(text, table, time="t", **options).to_pylist()
+    return found
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+def test_the_average_of_a_negative_sum(counts: str) -> None:
+    table = pa.table({"t": [1, 2], "x": pa.array([Decimal("-1.75"), Decimal("0.25")], pa.decimal128(10, 2))})
+    text = "RETURN AVG(A.x) AS mean PATTERN A+ SEMANTICS contiguous"
+    assert trends(text, table, counts=counts)[0]["mean"] == pytest.approx(-0.75, rel=1e-14)
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [([1.0, -math.inf], -math.inf), ([math.inf, -math.inf], math.nan), ([math.nan, 1.0], math.nan)],
+)
+def test_sums_of_infinities_and_nan(counts: str, values: list[float], expected: float) -> None:
+    text = "RETURN SUM(A.x) AS total, AVG(A.x) AS mean PATTERN A+ SEMANTICS skip-till-any-match"
+    (found,) = trends(text, pa.table({"t": [1, 2], "x": values}), counts=counts)
+    np.testing.assert_equal([found["total"], found["mean"]], [expected, expected])
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+def test_sides_of_a_conjunction_that_share_a_variable(counts: str) -> None:
+    """A+ has 7 trends of three events under any, of which 4 have two events or more: 7 * 4 - 4 - 6 pairs."""
+    table = pa.table({"t": [1, 2, 3]})
+    for semantics, pairs in (("skip-till-any-match", 18), ("skip-till-next-match", 12), ("contiguous", 12)):
+        text = f"RETURN COUNT(*) AS n PATTERN A a+ & A a{{2,}} SEMANTICS {semantics}"
+        found = trends(text, table, counts=counts)[0]["n"]
+        assert float(found) == pytest.approx(math.log10(pairs) if counts == "log" else pairs, rel=1e-12)
+
+
+def doubling(n_events: int) -> pa.Table:
+    return pa.table({"t": np.arange(n_events), "x": np.full(n_events, 3)})
+
+
+ALL = "RETURN COUNT(*) AS n, SUM(A.x) AS total PATTERN A+ SEMANTICS skip-till-any-match"
+
+
+@pytest.mark.parametrize("n_events", [63, 64, 65, 100, 117])
+def test_counts_beyond_64_bits_are_exact(n_events: int) -> None:
+    (found,) = trends(ALL, doubling(n_events))
+    assert found["n"] == 2**n_events - 1
+    assert found["total"] == 3 * n_events * 2 ** (n_events - 1)
+
+
+@pytest.mark.parametrize("n_events", [130, 400, 4_000])
+def test_counts_beyond_38_digits(n_events: int) -> None:
+    with pytest.raises(rex.RexError, match="REX416") as caught:
+        trends(ALL, doubling(n_events))
+    assert "counts=" in str(caught.value)
+    (found,) = trends(ALL, doubling(n_events), counts="text")
+    assert int(found["n"]) == 2**n_events - 1
+    assert int(found["total"]) == 3 * n_events * 2 ** (n_events - 1)
+    text = ALL.replace(", SUM(A.x) AS total", ", AVG(A.x) AS mean")
+    (found,) = trends(text, doubling(n_events), counts="log")
+    assert found["n"] == pytest.approx(n_events * math.log10(2), rel=1e-12)
+    assert found["mean"] == pytest.approx(3.0, rel=1e-14)
+
+
+def test_a_large_count_that_nothing_ends_is_no_error() -> None:
+    table = pa.table({"t": np.arange(301), "kind": ["A"] * 300 + ["C"]})
+    text = "RETURN COUNT(*) AS n PATTERN (SEQ(A+, B) | C) SEMANTICS skip-till-any-match"
+    with pytest.warns(UserWarning, match="no event has type B"):
+        assert trends(text, table, type="kind") == [{"window_start": None, "window_end": None, "n": Decimal(1)}]
+
+
+def test_the_error_of_a_large_count_names_group_and_window() -> None:
+    table = doubling(300).append_column("k", pa.array(["a"] * 10 + ["b"] * 290))
+    with pytest.raises(rex.RexError, match=r"REX416.*k = 'b' in the window from 0 to 1000"):
+        trends("RETURN k, COUNT(*) AS n PATTERN A+ SEMANTICS skip-till-any-match GROUP-BY k WITHIN 1000", table)
+
+
+def test_sums_beyond_doubles() -> None:
+    text = ALL.replace("SUM(A.x)", "SUM(A.x * 1.0e0)")
+    with pytest.raises(rex.RexError, match=r"REX416.*beyond the range of DOUBLE"):
+        trends(text, doubling(2_000), counts="log")
