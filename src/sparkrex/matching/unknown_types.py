@@ -42,6 +42,19 @@ def warn_of_unknown_types(type_column: str | None, type_names: Sequence[str], ta
         )
 
 
+def warn_of_types_as_variables(type_column: str | None, variables: Sequence[str], table: pa.Table) -> None:
+    """Warn of variables that are named like a type that events have: `A+ B` is one component, not two."""
+    if type_column is None or not table.num_rows:
+        return
+    few = set(pc.unique(table.column(type_column).slice(0, _FEW_ROWS)).to_pylist())
+    for name in variables:
+        if name in few:
+            warn_user(
+                f"{name} is a variable of the pattern, and also a type of events: a type that follows another is "
+                f"written after a comma, SEQ(..., {name})"
+            )
+
+
 def _searchable(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     """The column, or of one with a dictionary, which Arrow cannot search, the values that rows have."""
     if not pa.types.is_dictionary(column.type):

@@ -93,3 +93,27 @@ def test_sums_beyond_doubles() -> None:
     text = ALL.replace("SUM(A.x)", "SUM(A.x * 1.0e0)")
     with pytest.raises(rex.RexError, match=r"REX416.*beyond the range of DOUBLE"):
         trends(text, doubling(2_000), counts="log")
+
+
+def test_groups_of_several_partitions_come_window_by_window() -> None:
+    table = pa.table({"t": [25, 5, 15, 6, 26, 16], "g": ["x", "y", "x", "x", "y", "y"], "k": [1, 1, 2, 3, 2, 3]})
+    found = trends("RETURN g, COUNT(*) AS n PATTERN A+ SEMANTICS contiguous WHERE [k] GROUP-BY g WITHIN 10", table)
+    assert [(row["g"], row["window_start"]) for row in found] == [
+        ("x", 0), ("x", 10), ("x", 20), ("y", 0), ("y", 10), ("y", 20),
+    ]
+
+
+def test_columns_that_order_what_is_not_ordered() -> None:
+    table = pa.table({"t": [1, 1], "id": [1, 2]})
+    text = "RETURN COUNT(*) AS n PATTERN A+ SEMANTICS contiguous"
+    with pytest.raises(rex.RexError, match=r"REX217.*tie_break"):
+        trends(text, table, tie_break="id")
+    assert trends(text, table, tie_break="id", ties="order")[0]["n"] == 3
+    with pytest.raises(rex.RexError, match="REX107"):
+        rex.sql(f"SELECT * FROM s MATCH_TRENDS (TIME t TIE BREAK id {text})", s=table)
+
+
+def test_a_sequence_without_a_comma_is_warned_of() -> None:
+    table = pa.table({"t": [1, 2, 3], "kind": ["A", "A", "B"]})
+    with pytest.warns(UserWarning, match=r"B is a variable of the pattern, and also a type"):
+        trends("RETURN COUNT(*) AS n PATTERN A+ B SEMANTICS skip-till-any-match", table, type="kind")

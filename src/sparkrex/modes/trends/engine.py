@@ -13,9 +13,10 @@ from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.matching.event_order import order_columns
 from sparkrex.matching.feeding import feeds_of, partition_named
-from sparkrex.matching.unknown_types import warn_of_unknown_types
+from sparkrex.matching.unknown_types import warn_of_types_as_variables, warn_of_unknown_types
 from sparkrex.modes.trends.guarded import guarded
 from sparkrex.modes.trends.merge import merge_partials
+from sparkrex.modes.trends.pattern import events
 from sparkrex.modes.trends.runner import TrendRunner
 from sparkrex.scalar.expression import ColumnAt
 
@@ -40,6 +41,7 @@ def trend_results(
     """The results: in one piece, or chunk by chunk as windows are finished. Those that are merged come at the end."""
     query = guarded(query)
     warn_of_unknown_types(query.type_column, query.type_names, table)
+    warn_of_types_as_variables(query.type_column, _own_variables(query), table)
     table = in_partitions(query, table)
     is_merged = query.needs_merge() and not query.is_partial
     counted = replace(query, is_partial=True) if is_merged else query
@@ -62,6 +64,13 @@ def trend_results(
         merged = merge_partials(query, runner.layout, pa.concat_tables(partials), settings.thread_count())
         watch.lap("merge", f"{merged.num_rows:,} groups in windows")
         yield merged
+
+
+def _own_variables(query: TrendQuery) -> list[str]:
+    """Variables with names of their own, other than those of types that the pattern names."""
+    components = [event for pattern in query.patterns for event in events(pattern)]
+    types = {event.type for event in components}
+    return [event.variable for event in components if event.variable not in types]
 
 
 def in_partitions(query: TrendQuery, table: pa.Table) -> pa.Table:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.columns.arrange import arrange
+from sparkrex.columns.arrange import SortKey, arrange
 from sparkrex.columns.wrap import wrap
 from sparkrex.kernels.lazy import kernel_for
 from sparkrex.modes.trends.kernels.merging import merge_places
@@ -34,8 +34,12 @@ def partial_table(query: TrendQuery, layout: Layout, finished: Finished) -> pa.T
 
 
 def merge_partials(query: TrendQuery, layout: Layout, partials: pa.Table, threads: int = 1) -> pa.Table:
-    """The results of all groups and windows in partial results."""
-    return result_table(query, layout, merge_arranged(query, layout, partials, _by_group(query, partials, threads)))
+    """The results of all groups and windows in partial results, window by window of each group."""
+    names = [group_column(number) for number in range(len(query.group_by))]
+    by_window = SortKey(partials.column(PARTIAL_START), False, True)
+    order = arrange([partials.column(name) for name in names], [by_window], partials.num_rows, threads).order
+    ordered = partials if order is None else partials.take(wrap(order))
+    return result_table(query, layout, merge_arranged(query, layout, ordered, _by_group(query, ordered, threads)))
 
 
 def combine_partials(query: TrendQuery, layout: Layout, partials: pa.Table) -> pa.Table:

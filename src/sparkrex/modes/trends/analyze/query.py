@@ -32,6 +32,7 @@ def analyze_trends(
 ) -> TrendQuery:
     """The query over the columns of `scope`. `options` None means that the text has them, as inside MATCH_TRENDS."""
     stream = find_stream(text.options, None if options is None else options.stream, scope, text.span, _SPELLING)
+    _check_ties(text, stream, scope)
     group_by = _group_by(text, scope)
     shared = {scope.column(name.text, name.span).name: name.span for name in text.equivalences}
     keys = {**dict.fromkeys(group_by), **shared}
@@ -62,6 +63,16 @@ def analyze_trends(
     )
     names = check_output(query.output_columns(), query.items, relation, scope)
     return query if names is None else replace(query, output_names=names)
+
+
+def _check_ties(text: TrendText, stream: Stream, scope: Scope) -> None:
+    """Columns that order events of one time are for those that may follow each other."""
+    if not stream.has_strict_ties or not stream.tie_break:
+        return
+    message = "events of one time do not follow each other, so that there is nothing to order among them"
+    if text.options is None:
+        raise AnalysisError("REX217", f"tie_break=: {message}", None, None, hint='add ties="order"')
+    raise AnalysisError("REX107", message, scope.source, text.options.tie_break[0].span, hint="add TIES ORDER")
 
 
 def _group_by(text: TrendText, scope: Scope) -> tuple[str, ...]:
