@@ -527,7 +527,8 @@ WINDOW w AS (ORDER BY ts
     Example(
         "REX410",
         "Under skip_till_any_match a repetition may have exponentially many matches. An equivalence test, WITHIN, "
-        "conditions between `b[i]` and `b[i-1]`, or skip_till_next_match make them fewer; `docs/events.md` has more.",
+        "conditions between `b[i]` and `b[i-1]`, or skip_till_next_match make them fewer; `docs/events.md` has more. "
+        "For totals over all matches, none of which is listed, see `docs/trends.md`.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick a, Tick+ b[])
