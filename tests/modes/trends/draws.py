@@ -89,7 +89,8 @@ class _QueryDraws:
             self.patterns, semantics, (Aggregate("COUNT"),),
             local=self._local(), adjacent=self._adjacent(), equivalent=equivalent, group_by=group_by,
             least_length=draw.choice([1] * 9 + [2, 2, 3]), window=window, time=time,
-            tie_break=("b",) if has_order or draw.chance(20) else (), has_strict_ties=has_strict_ties,
+            tie_break=("b",) if not has_strict_ties and (has_order or draw.chance(20)) else (),
+            has_strict_ties=has_strict_ties,
         )
         self.query = replace(self.query, returned=self._returned())
 

@@ -91,7 +91,7 @@ def test_the_error_of_a_large_count_names_group_and_window() -> None:
 
 def test_sums_beyond_doubles() -> None:
     text = ALL.replace("SUM(A.x)", "SUM(A.x * 1.0e0)")
-    with pytest.raises(rex.RexError, match=r"REX416.*beyond the range of DOUBLE"):
+    with pytest.raises(rex.RexError, match=r"REX416.*SUM\(A.x \* 1.0e0\) is beyond the range of DOUBLE"):
         trends(text, doubling(2_000), counts="log")
 
 
@@ -117,3 +117,13 @@ def test_a_sequence_without_a_comma_is_warned_of() -> None:
     table = pa.table({"t": [1, 2, 3], "kind": ["A", "A", "B"]})
     with pytest.warns(UserWarning, match=r"B is a variable of the pattern, and also a type"):
         trends("RETURN COUNT(*) AS n PATTERN A+ B SEMANTICS skip-till-any-match", table, type="kind")
+
+
+def test_averages_and_sums_of_doubles_have_no_limit_of_digits() -> None:
+    table = doubling(300).append_column("y", pa.array(np.arange(300) % 2 + 0.5))
+    text = "RETURN AVG(A.y) AS mean, SUM(A.y) AS total PATTERN A+ SEMANTICS skip-till-any-match"
+    (found,) = trends(text, table)
+    assert found["mean"] == pytest.approx(1.0, rel=1e-14)
+    assert found["total"] == pytest.approx(300.0 * 2.0**299, rel=1e-14)
+    with pytest.raises(rex.RexError, match=r"the sum behind AVG\(A.x\) has more than 38 digits"):
+        trends("RETURN AVG(A.x) PATTERN A+ SEMANTICS skip-till-any-match", table)

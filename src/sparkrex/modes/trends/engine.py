@@ -41,7 +41,8 @@ def trend_results(
     """The results: in one piece, or chunk by chunk as windows are finished. Those that are merged come at the end."""
     query = guarded(query)
     warn_of_unknown_types(query.type_column, query.type_names, table)
-    warn_of_types_as_variables(query.type_column, _own_variables(query), table)
+    # A query whose types all have conditions of their own does not read the column.
+    warn_of_types_as_variables(query.type_column if query.type_names else None, _own_variables(query), table)
     table = in_partitions(query, table)
     is_merged = query.needs_merge() and not query.is_partial
     counted = replace(query, is_partial=True) if is_merged else query

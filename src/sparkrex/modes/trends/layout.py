@@ -40,7 +40,7 @@ class Cell:
 class Layout:
     """The cells of a place. Number 0 is how many trends there are, and no cell of `numbers`, which begin with 1.
 
-    `types` are those of arguments.
+    So is real 0, if there are reals: sums of doubles, and how many values they have. `types` are those of arguments.
     """
 
     counts: Counts
@@ -52,7 +52,7 @@ class Layout:
     @property
     def shape(self) -> Shape:
         """Sizes, as kernels read them."""
-        return Shape(1 + len(self.numbers), len(self.reals), len(self.extremes))
+        return Shape(1 + len(self.numbers), 1 + len(self.reals) if self.reals else 0, len(self.extremes))
 
     def store(self, n_places: int) -> Store:
         """Places without trends."""
@@ -67,18 +67,24 @@ class Layout:
         )
 
     def number_of(self, aggregate: TrendAggregate) -> int:
-        """Where COUNT, or the values that SUM and AVG are of, are counted."""
+        """Where COUNT is."""
         cell = Cell(aggregate.variables, aggregate.argument, is_counted=True)
         return 0 if aggregate.function is Function.TRENDS else 1 + self.numbers.index(cell)
 
-    def sum_of(self, aggregate: TrendAggregate) -> tuple[bool, int]:
-        """Where a sum is: whether among the reals, and its place there."""
-        cell = Cell(aggregate.variables, aggregate.argument)
-        return (True, self.reals.index(cell)) if cell in self.reals else (False, 1 + self.numbers.index(cell))
+    def sum_of(self, aggregate: TrendAggregate) -> tuple[bool, int, int]:
+        """Where a sum is: whether among the reals, its place there, and that of how many values it has."""
+        cell, counted = Cell(aggregate.variables, aggregate.argument), _counted(aggregate)
+        is_real = cell in self.reals
+        cells = self.reals if is_real else self.numbers
+        return is_real, 1 + cells.index(cell), 1 + cells.index(counted)
 
     def extreme_of(self, aggregate: TrendAggregate) -> int:
         """Where an extreme is."""
         return self.extremes.index(_extreme(aggregate))
+
+
+def _counted(aggregate: TrendAggregate) -> Cell:
+    return Cell(aggregate.variables, aggregate.argument, is_counted=True)
 
 
 def _extreme(aggregate: TrendAggregate) -> Cell:
@@ -98,11 +104,11 @@ def make_layout(query: TrendQuery, sample: pa.Table, evaluator: Evaluator) -> La
             case Function.TRENDS:
                 continue
             case Function.COUNT:
-                numbers[Cell(aggregate.variables, aggregate.argument, is_counted=True)] = None
+                numbers[_counted(aggregate)] = None
             case Function.SUM | Function.AVG:
-                numbers[Cell(aggregate.variables, aggregate.argument, is_counted=True)] = None
-                is_real = _is_real(query, aggregate, types)
-                (reals if is_real else numbers)[Cell(aggregate.variables, aggregate.argument)] = None
+                cells = reals if _is_real(query, aggregate, types) else numbers
+                cells[_counted(aggregate)] = None
+                cells[Cell(aggregate.variables, aggregate.argument)] = None
             case Function.MIN | Function.MAX:
                 _check_extreme(query, aggregate, types)
                 extremes[_extreme(aggregate)] = None

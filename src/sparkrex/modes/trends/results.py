@@ -123,43 +123,50 @@ class _Reader:
         return pc.if_else(wrap(is_null), pa.scalar(None, array.type), array)
 
     def _too_large(self, aggregate: TrendAggregate, row: int) -> ExecutionError:
-        what = aggregate.function.value
-        if aggregate.function is not Function.TRENDS:
-            what += f"({'|'.join(sorted(aggregate.variables))})"
+        what = self._written(aggregate)
+        if aggregate.function is Function.AVG:
+            what = f"the sum behind {what}"
+        return ExecutionError(
+            "REX416", f"{what} has more than 38 digits{self._where(row)}", self._query.source,
+            self._item_span(aggregate),
+            hint='counts="log" gives logarithms to base 10, counts="text" all digits; inside MATCH_TRENDS: COUNTS LOG',
+        )
+
+    def _written(self, aggregate: TrendAggregate) -> str:
+        span = next((item.span for item in self._query.items if item.value == aggregate), None)
+        return aggregate.function.value if span is None else self._query.source.text[span.start : span.end]
+
+    def _where(self, row: int) -> str:
+        """The group and the window of a result."""
         groups = ", ".join(f"{name} = {column[row].as_py()!r}" for name, column in self._finished.groups.items())
         start = self._finished.start[row].as_py()
         window = "" if start is None else f" in the window from {start} to {self._finished.end[row].as_py()}"
-        return ExecutionError(
-            "REX416", f"{what} has more than 38 digits" + (f" for {groups}" if groups else "") + window,
-            self._query.source, self._item_span(aggregate),
-            hint='counts="log" gives logarithms to base 10, counts="text" all digits; inside MATCH_TRENDS: COUNTS LOG',
-        )
+        return (f" for {groups}" if groups else "") + window
 
     def _item_span(self, aggregate: TrendAggregate) -> Any:
         return next((item.span for item in self._query.items if item.value == aggregate), None) or self._query.span
 
-    def _has_values(self, aggregate: TrendAggregate) -> NDArray[np.bool_]:
-        counted = self._number(self._layout.number_of(aggregate))
+    def _parts_of(self, aggregate: TrendAggregate) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+        """The sum, how many values it has, and where it has none."""
+        is_real, total, counted = self._layout.sum_of(aggregate)
+        read = self._real if is_real else self._number
+        below = read(counted)
         if self._layout.counts is Counts.TEXT:
-            return np.array([number != 0 for number in counted[:, 0]], np.bool_)
-        return np.asarray((counted != 0).any(axis=1))
+            return read(total), below, np.array([number == 0 for number in below[:, 0]], np.bool_)
+        return read(total), below, np.asarray(~(below != 0).any(axis=1))
 
     def _sum(self, aggregate: TrendAggregate) -> pa.Array:
-        is_real, place = self._layout.sum_of(aggregate)
-        is_null = ~self._has_values(aggregate)
+        total, _, is_null = self._parts_of(aggregate)
         kind = result_type(aggregate, self._layout)
-        if is_real or self._layout.counts is Counts.LOG:
-            values = self._real(place) if is_real else self._number(place)
-            scale = 1.0 if is_real else 10.0 ** _scale(self._type(aggregate))
-            return wrap(self._doubles(values, aggregate, is_null) / scale, is_null)
-        numbers = self._number(place)
-        scale_of = _scale(self._type(aggregate))
+        scale = _scale(self._type(aggregate))
+        if pa.types.is_floating(kind):
+            return wrap(self._doubles(total, aggregate, is_null) / 10.0**scale, is_null)
         if self._layout.counts is Counts.TEXT:
             return pa.array([
-                None if null else _digits(number, scale_of)
-                for number, null in zip(numbers[:, 0], is_null.tolist(), strict=True)
+                None if null else _digits(number, scale)
+                for number, null in zip(total[:, 0], is_null.tolist(), strict=True)
             ], pa.string())
-        return self._decimals(numbers, kind.scale, aggregate, is_null)
+        return self._decimals(total, kind.scale, aggregate, is_null)
 
     def _type(self, aggregate: TrendAggregate) -> pa.DataType:
         assert aggregate.argument is not None  # COUNT alone may have none
@@ -167,39 +174,40 @@ class _Reader:
 
     def _doubles(self, values: NDArray[Any], aggregate: TrendAggregate, is_null: NDArray[np.bool_]) -> NDArray[Any]:
         if values.dtype == object:
-            return np.array([_nearest(value) for value in values[:, 0]], np.float64)
-        with np.errstate(all="ignore"):
-            exponents = (512 * values[:, 2]).clip(-4096, 4096).astype(np.int32)
-            found: NDArray[np.float64] = np.ldexp(values[:, 0] + values[:, 1], exponents)
-            is_lost = ~np.isfinite(found) & np.isfinite(values[:, 0]) & ~is_null
-            if is_lost.any():
-                raise ExecutionError(
-                    "REX416", f"{aggregate.function.value} is beyond the range of DOUBLE", self._query.source,
-                    self._item_span(aggregate), hint="use smaller windows, or AVG, which has no such limit",
-                )
+            found = np.array([_nearest(value) for value in values[:, 0]], np.float64)
+            is_finite = np.array([not isinstance(value, float) for value in values[:, 0]], np.bool_)
+        else:
+            with np.errstate(all="ignore"):
+                exponents = (512 * values[:, 2]).clip(-4096, 4096).astype(np.int32)
+                found = np.ldexp(values[:, 0] + values[:, 1], exponents)
+                is_finite = np.isfinite(values[:, 0])
+        is_lost = np.isinf(found) & is_finite & ~is_null
+        if is_lost.any():
+            where = self._where(int(is_lost.argmax()))
+            raise ExecutionError(
+                "REX416", f"{self._written(aggregate)} is beyond the range of DOUBLE{where}", self._query.source,
+                self._item_span(aggregate), hint="use smaller windows, or AVG, which has no such limit",
+            )
         return found
 
     def _average(self, aggregate: TrendAggregate) -> pa.Array:
-        is_real, place = self._layout.sum_of(aggregate)
-        above = self._real(place) if is_real else self._number(place)
-        below = self._number(self._layout.number_of(aggregate))
-        is_null = ~self._has_values(aggregate)
-        scale = 1.0 if is_real else 10.0 ** _scale(self._type(aggregate))
+        above, below, is_null = self._parts_of(aggregate)
+        scale = _scale(self._type(aggregate))
         if self._layout.counts is Counts.TEXT:
             averages = [
-                0.0 if null else one if isinstance(one, float) else _nearest(Fraction(one) / other / Fraction(scale))
+                0.0 if null else one if isinstance(one, float) else _nearest(Fraction(one) / other / 10**scale)
                 for one, other, null in zip(above[:, 0], below[:, 0], is_null.tolist(), strict=True)
             ]
             return wrap(np.array(averages, np.float64), is_null)
-        if self._layout.counts is Counts.EXACT and bool((below[~is_null, 2] != 0).any()):
-            raise self._too_large(aggregate, int(((below[:, 2] != 0) & ~is_null).argmax()))
-        if above.dtype == np.int64 and bool((above[~is_null, 2] != 0).any()):
-            raise self._too_large(aggregate, int(((above[:, 2] != 0) & ~is_null).argmax()))
+        if above.dtype == np.int64:
+            is_large = ((above[:, 2] != 0) | (below[:, 2] != 0)) & ~is_null
+            if is_large.any():
+                raise self._too_large(aggregate, int(is_large.argmax()))
         one, other = _scaled(above), _scaled(below)
         with np.errstate(all="ignore"):
-            found = np.ldexp(
-                (one[0] / other[0]) * (1.0 + one[1]) / (1.0 + other[1]), (512 * (one[2] - other[2])).astype(np.int32)
-            ) / scale
+            ratio = (one[0] / other[0]) * (1.0 + one[1]) / (1.0 + other[1])
+            exponents = (512 * (one[2] - other[2])).clip(-4096, 4096).astype(np.int32)
+            found = np.where(np.isfinite(one[0]), np.ldexp(ratio, exponents) / 10.0**scale, one[0])
         return wrap(found, is_null)
 
     def _extreme(self, aggregate: TrendAggregate) -> pa.Array:

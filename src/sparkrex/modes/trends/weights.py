@@ -36,17 +36,27 @@ def make_weights(
     reader = _Reader(query, layout, table, order, evaluator)
     n_rows = table.num_rows if order is None else len(order)
     return Weights(
-        number_of=np.vstack([np.zeros((1, len(variables)), np.uint8), _which(layout.numbers, variables)]),
-        is_counted=np.array([False, *(cell.is_counted for cell in layout.numbers)], np.uint8),
+        number_of=_behind_trends(_which(layout.numbers, variables)),
+        is_number_counted=_counted(layout.numbers),
         number_weights=_lines([reader.integers(cell) for cell in layout.numbers], n_rows, np.int64),
         number_valid=_lines([reader.valid(cell) for cell in layout.numbers], n_rows, np.uint8),
-        real_of=_which(layout.reals, variables),
+        real_of=_behind_trends(_which(layout.reals, variables)),
+        is_real_counted=_counted(layout.reals),
         real_weights=_lines([reader.doubles(cell) for cell in layout.reals], n_rows, np.float64),
         real_valid=_lines([reader.valid(cell) for cell in layout.reals], n_rows, np.uint8),
         extreme_of=_which(layout.extremes, variables),
         extreme_keys=_lines([reader.keys(cell) for cell in layout.extremes], n_rows, np.int64),
         extreme_valid=_lines([reader.valid(cell) for cell in layout.extremes], n_rows, np.uint8),
     )
+
+
+def _behind_trends(which: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """With a line in front for the trends themselves, to which events add nothing."""
+    return np.vstack([np.zeros((1, which.shape[1]), np.uint8), which])
+
+
+def _counted(cells: Sequence[Cell]) -> NDArray[np.uint8]:
+    return np.array([False, *(cell.is_counted for cell in cells)], np.uint8)
 
 
 def _which(cells: Sequence[Cell], variables: Sequence[str]) -> NDArray[np.uint8]:
@@ -87,6 +97,8 @@ class _Reader:
         return put_in_order(self._integers(cell.argument), self._order)
 
     def doubles(self, cell: Cell) -> NDArray[np.float64]:
+        if cell.is_counted:
+            return np.empty(0, np.float64)
         assert cell.argument is not None  # a sum is of something
         return put_in_order(floats_of(self._values[cell.argument]), self._order)
 

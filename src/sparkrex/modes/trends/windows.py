@@ -48,15 +48,13 @@ class Windows:
 
     def first_and_last(self, ticks: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The numbers of the first and of the last window that each event lies in; none if the first is above."""
-        since = ticks - self.origin
-        last = np.floor_divide(since, self.slide)
-        first = np.floor_divide(since - self.size, self.slide) + 1
         if not self.is_real:
-            return first, last
-        with np.errstate(invalid="ignore"):
-            is_one = np.isfinite(since)
-            last = np.where(is_one, last, 0).astype(np.int64)
-            first = np.where(is_one, first, 0).astype(np.int64)
+            since = ticks - self.origin
+            return np.floor_divide(since - self.size, self.slide) + 1, np.floor_divide(since, self.slide)
+        is_one = np.isfinite(ticks)
+        since = np.where(is_one, ticks, 0.0) - self.origin
+        last = np.floor_divide(since, self.slide).astype(np.int64)
+        first = np.floor_divide(since - self.size, self.slide).astype(np.int64) + 1
         # Quotients are rounded: the bounds themselves decide.
         last -= self.starts(last) > ticks
         last += self.starts(last + 1) <= ticks

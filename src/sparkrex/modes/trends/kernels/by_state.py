@@ -120,7 +120,8 @@ def advance_by_state(units, rows, machine, shape, weights, store, fresh, begin, 
             if following == row + 1:
                 symbol = rows.symbols[row]
                 is_inert = machine.symbol_offsets[symbol] == machine.symbol_offsets[symbol + 1]
-                if not is_inert or machine.semantics == CONTIGUOUS:
+                # An event that comes to no state may still be relevant, or lie between others.
+                if not is_inert or machine.semantics != ANY:
                     _advance_one(store, base, machine, shape, weights, fresh, row, symbol)
             else:
                 _advance_tied(store, base, machine, shape, weights, fresh, rows, row, following)

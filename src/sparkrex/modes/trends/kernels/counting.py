@@ -65,9 +65,8 @@ def count_exact(units, rows, machine, store, reached, begin, end, budget):
             if largest >= _MOST or largest < 0:
                 break
             if semantics == NEXT:
-                if low < high:
-                    for state in range(1, n_states + 1):
-                        values[state] *= 1 - closes[symbol, state]
+                for state in range(1, n_states + 1):
+                    values[state] *= 1 - closes[symbol, state]
             elif semantics == CONTIGUOUS:
                 for state in range(1, n_states + 1):
                     values[state] = 0

@@ -62,11 +62,9 @@ def _add_scaled(target, at, high, low, exponent):
     if high == 0.0:
         return
     if not (abs(high) < np.inf and abs(target[at, 0]) < np.inf):
-        # Infinite or NaN, whatever the exponents; but of what is too large nothing more is known.
-        if target[at, 2] != np.inf:
-            target[at, 0] += high
-            target[at, 1] = 0.0
-            target[at, 2] = exponent if exponent == np.inf else 0.0
+        target[at, 0] += high  # infinite or NaN, whatever the exponents
+        target[at, 1] = 0.0
+        target[at, 2] = 0.0
         return
     if target[at, 0] == 0.0:
         target[at, 0] = high
@@ -255,46 +253,8 @@ def _add_product_log(target, at, source, of, weight):
     _add_scaled(target, at, high, low, exponent)
 
 
-@inlined
-def _add_product_mixed(target, at, source, of, weight):
-    """Doubles as often as an exact number says. Of a number that is too large the sum is too: its exponent says so."""
-    if source[of, 2] != 0 and weight != 0.0:
-        target[at, 0] = 1.0
-        target[at, 2] = np.inf
-        return
-    low, high = source[of, 0], source[of, 1]
-    upper, rest = two_sum(np.float64(high >> 32) * 2.0**96, np.float64(high & 0xFFFFFFFF) * 2.0**64)
-    lower, least = two_sum(np.float64((low >> 32) & 0xFFFFFFFF) * 2.0**32, np.float64(low & 0xFFFFFFFF))
-    upper, rest = add_pairs(upper, rest, lower, least)
-    factor = np.float64(weight)
-    if factor == 0.0 or upper == 0.0:
-        return
-    exponent = 0.0
-    if abs(factor) >= _LARGE:
-        factor *= _DOWN
-        exponent += 1.0
-    elif abs(factor) < _SMALL:
-        factor *= _UP
-        exponent -= 1.0
-    upper, rest = two_sum(upper, rest)
-    top, bottom = two_product(upper, factor)
-    top, bottom = two_sum(top, bottom + rest * factor)
-    if top != top:
-        _add_scaled(target, at, weight * upper, 0.0, target[at, 2])
-        return
-    if abs(top) >= _LARGE:
-        top *= _DOWN
-        bottom *= _DOWN
-        exponent += 1.0
-    elif abs(top) < _SMALL:
-        top *= _UP
-        bottom *= _UP
-        exponent -= 1.0
-    _add_scaled(target, at, top, bottom, exponent)
-
-
 def add_product(target, at, source, of, weight):
-    """target[at] += source[of] * weight. The target may be of doubles where the source is exact."""
+    """target[at] += source[of] * weight; both of one form."""
     if target.dtype.kind == "O":
         if isinstance(weight, int | np.integer):
             target[at, 0] += source[of, 0] * int(weight)
@@ -302,18 +262,11 @@ def add_product(target, at, source, of, weight):
             target[at, 0] += source[of, 0] * Fraction(float(weight))
         elif source[of, 0]:
             target[at, 0] += float(weight)  # so often, it is still infinite or NaN; a sum with it is a float
-    elif target.dtype.kind == "i":
-        _add_product_exact(target, at, source, of, weight)
-    elif source.dtype.kind == "i":
-        _add_product_mixed(target, at, source, of, weight)
     else:
-        _add_product_log(target, at, source, of, weight)
+        (_add_product_exact if target.dtype.kind == "i" else _add_product_log)(target, at, source, of, weight)
 
 
 @overload(add_product)
 def _compiled_add_product(target, at, source, of, weight):
-    if isinstance(target.dtype, types.Integer):
-        chosen = _add_product_exact
-    else:
-        chosen = _add_product_mixed if isinstance(source.dtype, types.Integer) else _add_product_log
+    chosen = _add_product_exact if isinstance(target.dtype, types.Integer) else _add_product_log
     return lambda target, at, source, of, weight: chosen(target, at, source, of, weight)

@@ -33,15 +33,17 @@ class Weights(NamedTuple):
     """What an event adds to a place, by row.
 
     Number 0 is how many trends there are. Number c has `number_of[c, v]` set for the variables whose events count, and
-    adds, where `number_valid[c - 1, row]`, the trends as often as `number_weights` says, or once if `is_counted[c]`.
-    Likewise reals and extremes, which are numbered from 0.
+    adds, where `number_valid[c - 1, row]`, the trends as often as `number_weights` says, or once if
+    `is_number_counted[c]`. Likewise reals: the first, if there are any, is again how many trends there are, as a real,
+    which no count is too large for. Extremes are numbered from 0.
     """
 
     number_of: Any
-    is_counted: Any
+    is_number_counted: Any
     number_weights: Any
     number_valid: Any
     real_of: Any
+    is_real_counted: Any
     real_weights: Any
     real_valid: Any
     extreme_of: Any
@@ -64,6 +66,8 @@ def begin_place(store, at, shape):
     """One trend, without an event yet."""
     clear_place(store, at, shape)
     set_one(store.numbers, at * shape.n_numbers)
+    if shape.n_reals:
+        set_one(store.reals, at * shape.n_reals)
 
 
 @inlined
@@ -112,15 +116,18 @@ def bind_place(store, at, shape, weights, variable, row):
         return
     for number in range(1, shape.n_numbers):
         if weights.number_of[number, variable] and weights.number_valid[number - 1, row]:
-            if weights.is_counted[number]:
+            if weights.is_number_counted[number]:
                 add(store.numbers, trends + number, store.numbers, trends)
             else:
                 weight = weights.number_weights[number - 1, row]
                 add_product(store.numbers, trends + number, store.numbers, trends, weight)
-    for real in range(shape.n_reals):
-        if weights.real_of[real, variable] and weights.real_valid[real, row]:
-            weight = weights.real_weights[real, row]
-            add_product(store.reals, at * shape.n_reals + real, store.numbers, trends, weight)
+    trends = at * shape.n_reals
+    for real in range(1, shape.n_reals):
+        if weights.real_of[real, variable] and weights.real_valid[real - 1, row]:
+            if weights.is_real_counted[real]:
+                add(store.reals, trends + real, store.reals, trends)
+            else:
+                add_product(store.reals, trends + real, store.reals, trends, weights.real_weights[real - 1, row])
     for extreme in range(shape.n_extremes):
         if weights.extreme_of[extreme, variable] and weights.extreme_valid[extreme, row]:
             key = weights.extreme_keys[extreme, row]
