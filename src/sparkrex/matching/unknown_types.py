@@ -30,6 +30,8 @@ def warn_of_unknown_types(type_column: str | None, type_names: Sequence[str], ta
     if few.issuperset(type_names):
         return
     column = _searchable(table.column(type_column))
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
     for name in type_names:
         if name in few or pc.index(column, pa.scalar(name, column.type)).as_py() >= 0:
             continue

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sparkrex.columns.gather import put_in_order
 from sparkrex.columns.values import kind_of, nulls_of, numpy_of, plain
 from sparkrex.columns.wrap import wrap
-from sparkrex.errors import AnalysisError
+from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.evaluate.projected_rows import project_rows
 from sparkrex.modes.trends.kernels.machine import (
     EQUAL,
@@ -79,6 +79,11 @@ def _joint_keys(
         keys = order_keys(left), order_keys(right)
         if all(not len(side) or int(side.min()) > int(NULL_KEY) for side in keys):
             return _with_null(keys[0], left), _with_null(keys[1], right)
+    if pa.types.is_nested(left.type):
+        raise UnsupportedError(
+            "REX301", f"a comparison of adjacent events by values of type {left.type}", query.source,
+            comparison.span or query.span, hint="compare a part of it",
+        )
     # By the order of all values that occur.
     both = pa.concat_arrays([left, right]).dictionary_encode()
     order = numpy_of(pc.array_sort_indices(both.dictionary).cast(pa.int64()))

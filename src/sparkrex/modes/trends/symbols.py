@@ -104,6 +104,8 @@ class Labels:
     def _by_type(self, table: pa.Table, result: Callable[[object], object], dtype: Any) -> NDArray[Any]:
         """By row what its type gives, from the dictionary of the type column: each of its values is asked once."""
         column = table.column(self.query.type_column)
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         column = column.unify_dictionaries().combine_chunks()

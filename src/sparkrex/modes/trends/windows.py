@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 1 << 61
 """Ticks and sizes beyond it are refused, so that no sum of three wraps."""
+_MOST_NUMBER = 2.0**52
+"""Of windows over doubles."""
 _PER_MICROSECOND = {"s": Decimal(1) / 1_000_000, "ms": Decimal(1) / 1_000, "us": Decimal(1), "ns": Decimal(1_000)}
 _DAY = 86_400_000_000
 MOST_WINDOWS = 1 << 27
@@ -145,7 +147,12 @@ def ticks_of(query: TrendQuery, windows: Windows, times: pa.ChunkedArray) -> NDA
     values = plain(times)
     kind = values.type
     if windows.is_real:
-        return floats_of(values)
+        floats = floats_of(values)
+        is_one = np.isfinite(floats)
+        # Beyond this a double cannot tell one window from the next.
+        if (np.abs(floats[is_one] - windows.origin) > windows.slide * _MOST_NUMBER).any():
+            raise _out_of_range(query)
+        return floats
     if pa.types.is_date(kind):
         ticks = ints_of(values.cast(pa.date32())) * _DAY
     elif pa.types.is_timestamp(kind):
@@ -157,7 +164,10 @@ def ticks_of(query: TrendQuery, windows: Windows, times: pa.ChunkedArray) -> NDA
         except pa.ArrowInvalid as error:
             raise _out_of_range(query) from error
     else:
-        ticks = ints_of(values)
+        try:
+            ticks = ints_of(values)
+        except pa.ArrowInvalid as error:  # of unsigned integers
+            raise _out_of_range(query) from error
     if len(ticks) and (int(ticks.min()) < -_LARGEST or int(ticks.max()) > _LARGEST):
         raise _out_of_range(query)
     return ticks

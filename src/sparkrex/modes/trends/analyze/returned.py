@@ -92,8 +92,14 @@ class _Item:
     def _aggregate(self, call: exp.Expr, converter: TrendConverter) -> TrendAggregate:
         function = _FUNCTIONS[type(call)]
         argument = call.this
-        if isinstance(argument, exp.Star):
+        if isinstance(argument, exp.Star) and function is Function.COUNT:
             return TrendAggregate(Function.TRENDS)
+        if isinstance(argument, exp.Star):
+            first = self._positive_names()[0]
+            raise converter.error(
+                "REX210", f"{function.value} is of values, and * is none", self.item.expression.span,
+                hint=f"{function.value}({first}.x)",
+            )
         if isinstance(argument, exp.Distinct) or argument is None or call.expressions:
             raise converter.error(
                 "REX210", f"{function.value} over trends has one argument and no DISTINCT", self.item.expression.span,

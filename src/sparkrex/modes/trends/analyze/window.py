@@ -5,6 +5,7 @@ Times count microseconds, and begin to be counted at 1970-01-01 UTC; a time with
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -117,6 +118,8 @@ class _Origin:
             raise self.error(f"is a number, and {column}", "ORIGIN TIMESTAMP '2024-01-01 00:00:00'")
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             raise self.error(f"is not a number, and {column}", "ORIGIN 100")
+        if not math.isfinite(value):
+            raise self.error("is not a number to count from", "ORIGIN 100")
         if value == int(value):
             return int(value)
         if _is_integer(stream):
