@@ -84,8 +84,7 @@ class Place:
         for real in range(1, len(self.reals)):
             if weights.real_of[real, variable] and weights.real_valid[real - 1, row]:
                 is_counted = weights.is_real_counted[real]
-                weight = Fraction(1) if is_counted else Fraction(float(weights.real_weights[real - 1, row]))
-                self.reals[real] += trends * weight
+                self.reals[real] += trends * Fraction(1 if is_counted else float(weights.real_weights[real - 1, row]))
         for extreme in range(len(weights.extreme_of)):
             if weights.extreme_of[extreme, variable] and weights.extreme_valid[extreme, row]:
                 key = int(weights.extreme_keys[extreme, row])
