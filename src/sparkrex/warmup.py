@@ -61,6 +61,10 @@ def steps() -> Iterator[Step]:
                 where = f"{matcher}{', in chunks' if chunk_rows else ''}"
                 settings = Settings(matcher=matcher, chunk_rows=chunk_rows)
                 yield Step(f"{name}, {where}", clause, rows, settings, "MATCH_EVENTS")
+    for name, clause in _TREND_AGGREGATES.items():
+        for chunk_rows in (None, MEDIUM // 2 + 1):
+            where = "in chunks" if chunk_rows else "at once"
+            yield Step(f"{name}, {where}", clause, rows, Settings(chunk_rows=chunk_rows), "MATCH_TRENDS")
     threaded = Settings(threads=2)
     many = _rows(MANY)
     shuffled = many.take(pa.array(np.random.default_rng(1).permutation(MANY)))
@@ -75,6 +79,8 @@ def steps() -> Iterator[Step]:
             yield Step(f"{name}, {order}", clause, table, threaded)
         for name, clause in _EVENTS.items():
             yield Step(f"{name}, {order}", clause, table, threaded, "MATCH_EVENTS")
+        for name, clause in _TREND_AGGREGATES.items():
+            yield Step(f"{name}, {order}", clause, table, threaded, "MATCH_TRENDS")
 
 
 _BEGIN = "PARTITION BY few ORDER BY ts"
@@ -159,6 +165,27 @@ _EVENTS = {
     "WHERE partition_contiguity(x, y[]) { [few] AND y[i].price > y[i-1].price } OUTPUT NON-OVERLAPPING RETURN EVENTS",
     "events, strict, window of events": "TIME price TIE BREAK ts PATTERN SEQ(e x, e{1,3} y[]) "
     "WHERE strict_contiguity(x, y[]) { y[1].volume > x.volume } WITHIN 3 EVENTS RETURN min(y[].gaps) AS g",
+}
+_OF_A = "COUNT(*), COUNT(x), SUM(x.volume), AVG(x.price), MIN(x.gaps), MAX(x.money)"
+_TRENDS_BY = {
+    "by state, counted": "TIME ts TYPE word {counts} RETURN COUNT(*) PATTERN SEQ(a+ x, b y) "
+    "SEMANTICS skip-till-any-match WHERE [few] WITHIN 50",
+    "by state": "TIME at TYPE word {counts} RETURN few, {all} PATTERN SEQ(a+ x, (b y | c z)+) "
+    "SEMANTICS skip-till-next-match GROUP-BY few WITHIN 60 seconds SLIDE 20 seconds",
+    "by state, merged": "TIME ts TYPE word {counts} RETURN few, {all} PATTERN SEQ(a x, b? y) "
+    "SEMANTICS skip-till-any-match WHERE [many] GROUP-BY few WITHIN 3 SLIDE 1",
+    "by gap": "TIME ts TYPE word {counts} RETURN {all} PATTERN SEQ(a+ x, ~SEQ(c n, d m), b y, ~(c o)) "
+    "SEMANTICS skip-till-any-match WHERE [few] WITHIN 40",
+    "by rank": "TIME ts TYPE word {counts} RETURN {all} PATTERN SEQ(a+ x, b y) SEMANTICS skip-till-any-match "
+    "WHERE [few] AND x.price < NEXT(x).price AND x.gaps <> NEXT(y).gaps WITHIN 60",
+    "by open event": "TIME small TYPE word {counts} RETURN {all} PATTERN SEQ(a+ x, b y) "
+    "SEMANTICS skip-till-next-match WHERE [few] AND x.volume >= NEXT(x).volume WITHIN 60",
+    "by event": "TIME price TYPE word {counts} RETURN {all} PATTERN SEQ(a+ x, ~(c n), b y) SEMANTICS contiguous "
+    "WHERE [few] AND x.volume < NEXT(x).volume AND x.word <= NEXT(y).word WITHIN 30",
+}
+_TREND_AGGREGATES = {
+    f"trends {name}, {counts}": clause.format(counts=f"COUNTS {counts.upper()}", all=_OF_A)
+    for name, clause in _TRENDS_BY.items() for counts in ("exact", "log")
 }
 _KEYS = ("", "few", "small", "many", "sparse", "word", "long_word", "coded", "gaps", "price", "day", "few, word")
 _ORDERS = ("ts", "at", "price", "day", "small", "gaps", "word", "money", "ts DESC", "gaps DESC NULLS LAST", "few, ts")

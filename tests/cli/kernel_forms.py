@@ -1,7 +1,7 @@
 """Which kernels a process calls with which types of arguments, as JSON: `python -m tests.cli.kernel_forms WHAT`.
 
 WHAT is `warmup`, for the queries of `rex warmup`, or `queries`, for the golden cases, the benchmark's queries and the
-event queries of the documentation.
+event and trend queries of the documentation.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def run_queries() -> None:
             table = query.make(n_rows)
             for threads in (1, 2):
                 rex.sql(query.sql, t=table, settings={"threads": threads})
-    for example in examples(ROOT / "docs" / "events.md"):
-        problems(example)
+    for page in ("events", "trends"):
+        for example in examples(ROOT / "docs" / f"{page}.md"):
+            problems(example)
 
 
 if __name__ == "__main__":
