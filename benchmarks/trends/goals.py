@@ -131,13 +131,13 @@ class Kept:
         return self.n_bytes / self.n_windows
 
 
+COUNT = "COUNT(*) AS n"
+SIX = f"{COUNT}, COUNT(A) AS a, SUM(A.x) AS s, AVG(B.x) AS v, MIN(A.x) AS l, MAX(B.x) AS h"
 STATES = (
-    ("A+", "COUNT(*) AS n", CONTIGUOUS, "exact"), ("SEQ(A+, B)+", "COUNT(*) AS n", CONTIGUOUS, "exact"),
-    ("SEQ(A+, B)+", "COUNT(*) AS n", NEXT, "exact"), ("SEQ(A+, B)+", "COUNT(*) AS n", ANY, "exact"),
-    ("SEQ(A+, B)+", "COUNT(*) AS n", ANY, "log"), ("SEQ(A, B+, C)", "COUNT(*) AS n", ANY, "log"),
-    ("SEQ(A+, B)+", "COUNT(*) AS n, COUNT(A) AS a, SUM(A.x) AS s, AVG(B.x) AS v, MIN(A.x) AS l, MAX(B.x) AS h", ANY,
-     "log"),
-    ("SEQ(A, ~C, B+)", "COUNT(*) AS n", ANY, "log"),
+    ("A+", COUNT, CONTIGUOUS, "exact"), ("SEQ(A+, B)+", COUNT, CONTIGUOUS, "exact"),
+    ("SEQ(A+, B)+", COUNT, NEXT, "exact"), ("SEQ(A+, B)+", COUNT, ANY, "exact"), ("SEQ(A+, B)+", COUNT, ANY, "log"),
+    ("SEQ(A, B+, C)", COUNT, ANY, "log"), ("SEQ(A, ~C, B+)", COUNT, ANY, "log"), ("SEQ(A+, B)+", SIX, ANY, "log"),
+    ("SEQ(A, B+, C)", SIX, ANY, "log"), ("SEQ(A, ~C, B+)", SIX, ANY, "log"),
 )
 """Pattern, what is returned, semantics, counts."""
 
