@@ -75,8 +75,21 @@ class Problem:
     def n_places(self) -> int:
         """Places of a unit; the last are one per class of trends."""
         n_states = int(self.machine.n_states)
-        inner = {BY_STATE: n_states, BY_RANK: n_states, BY_GAP: 2 * n_states * self.n_gaps}.get(self.algorithm, 0)
+        inner = {BY_STATE: n_states, BY_RANK: n_states}.get(self.algorithm, 0)
+        if self.algorithm == BY_GAP:
+            inner = self.n_gaps * (1 + int(max(part.max() for part in self.gap_places)))
         return inner + int(self.machine.n_kinds)
+
+    @property
+    def gap_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """By state, the place in a gap of what goes on from it, and of what ended in it; -1 for none."""
+        machine = self.machine
+        is_positive = machine.negated_of < 0
+        is_positive[0] = False
+        has_end = is_positive.copy()
+        has_end[1:] &= machine.end_offsets[1:-1] < machine.end_offsets[2:]
+        stays = np.where(is_positive, np.cumsum(is_positive) - 1, -1)
+        return stays, np.where(has_end, is_positive.sum() + np.cumsum(has_end) - 1, -1)
 
     @property
     def n_gaps(self) -> int:
@@ -157,7 +170,8 @@ def _run_by_gap(problem: Problem, units: UnitRows, kept: Kept, threads: int) -> 
     def task(begin: int, end: int, budget: NDArray[np.int64]) -> None:
         kernel(
             arguments, problem.rows, machine, layout.shape, problem.weights, kept.store, kept.clock, marks, latest,
-            gap_starts, n_gaps, problem.n_gaps, layout.store(1), layout.store(2 * machine.n_states + 1),
+            gap_starts, n_gaps, problem.n_gaps, *problem.gap_places, layout.store(1),
+            layout.store(2 * machine.n_states + 1),
             np.empty(machine.n_states + 1, np.int64), np.empty(n_parts, np.int64), begin, end, budget,
         )
 

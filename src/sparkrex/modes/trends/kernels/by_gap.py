@@ -17,8 +17,8 @@ from sparkrex.modes.trends.kernels.places import add_place, begin_place, bind_pl
 
 
 @inlined
-def _extend(store, base, n_gaps, width, gap_starts, gap_base, machine, shape, marks, part_base, one, fresh, at, state,
-            begins_only):
+def _extend(store, base, n_gaps, width, stays, gap_starts, gap_base, machine, shape, marks, part_base, one, fresh, at,
+            state, begins_only):
     """In the place `at` of `fresh`, the trends that an event comes to a state with."""
     clear_place(fresh, at, shape)
     for edge in range(machine.edge_offsets[state], machine.edge_offsets[state + 1]):
@@ -30,7 +30,7 @@ def _extend(store, base, n_gaps, width, gap_starts, gap_base, machine, shape, ma
         elif not begins_only:
             for gap in range(n_gaps):
                 if is_clear(marks, part_base, needs_open, needs_blocked, gap_starts[gap_base + gap]):
-                    add_place(fresh, at, store, base + gap * width + source - 1, shape)
+                    add_place(fresh, at, store, base + gap * width + stays[source], shape)
 
 
 @inlined
@@ -83,8 +83,8 @@ def _part_gaps(store, base, n_gaps, width, gap_starts, gap_base, latest, latest_
 
 @inlined
 def _advance(
-    rows, first, last, now, store, base, n_gaps, width, gap_starts, gap_base, latest, latest_base, marks, part_base,
-    n_parts, machine, shape, weights, one, fresh, fresh_latest, fresh_marks,
+    rows, first, last, now, store, base, n_gaps, width, stays, ended, gap_starts, gap_base, latest, latest_base, marks,
+    part_base, n_parts, machine, shape, weights, one, fresh, fresh_latest, fresh_marks,
 ):
     """The events of one time; returns how many gaps there are then.
 
@@ -114,8 +114,8 @@ def _advance(
                 fresh_latest[state] = max(fresh_latest[state], found)
                 continue
             _extend(
-                store, base, n_gaps, width, gap_starts, gap_base, machine, shape, marks, part_base, one, fresh, 0,
-                state, False,
+                store, base, n_gaps, width, stays, gap_starts, gap_base, machine, shape, marks, part_base, one, fresh,
+                0, state, False,
             )
             if not has_trends(fresh, 0, shape):
                 continue
@@ -124,8 +124,8 @@ def _advance(
                 add_place(fresh, n_states + state, fresh, 0, shape)
             if is_contiguous and is_tied:
                 _extend(
-                    store, base, n_gaps, width, gap_starts, gap_base, machine, shape, marks, part_base, one, fresh, 0,
-                    state, True,
+                    store, base, n_gaps, width, stays, gap_starts, gap_base, machine, shape, marks, part_base, one,
+                    fresh, 0, state, True,
                 )
                 bind_place(fresh, 0, shape, weights, machine.variable_of[state], row)
             add_place(fresh, state, fresh, 0, shape)
@@ -136,8 +136,9 @@ def _advance(
                 is_over = is_over or machine.closes[rows.symbols[row], state]
         if is_over:
             latest[latest_base + state] = -1
-            for gap in range(n_gaps):
-                clear_place(store, base + gap * width + state - 1, shape)
+            if stays[state] >= 0:
+                for gap in range(n_gaps):
+                    clear_place(store, base + gap * width + stays[state], shape)
         latest[latest_base + state] = max(latest[latest_base + state], fresh_latest[state])
     for part in range(n_parts):
         marks[part_base + part] = max(marks[part_base + part], fresh_marks[part])
@@ -147,26 +148,28 @@ def _advance(
     )
     newest = base + (n_gaps - 1) * width
     for state in range(1, n_states + 1):
-        add_place(store, newest + state - 1, fresh, state, shape)
-        add_place(store, newest + n_states + state - 1, fresh, n_states + state, shape)
+        if stays[state] >= 0:
+            add_place(store, newest + stays[state], fresh, state, shape)
+        if ended[state] >= 0:
+            add_place(store, newest + ended[state], fresh, n_states + state, shape)
     return n_gaps
 
 
 @njit(cache=True, nogil=True)
 def advance_by_gap(
-    units, rows, machine, shape, weights, store, clock, marks, latest, gap_starts, n_gaps, n_most, one, fresh,
-    fresh_latest, fresh_marks, begin, end, budget,
+    units, rows, machine, shape, weights, store, clock, marks, latest, gap_starts, n_gaps, n_most, stays, ended, one,
+    fresh, fresh_latest, fresh_marks, begin, end, budget,
 ):
     """Advance the units from `begin` to `end` by their rows.
 
-    A unit has `n_most` gaps at the most, each with two places per state in `store`: what goes on from it, and what
-    ended in it; behind them a place per class of trends. `clock` has how many times a unit has seen, `marks` a number
-    per negated part, `latest` one per state and one more, `gap_starts` and `n_gaps` where its gaps begin. Returns
-    whether it came to its end.
+    A unit has `n_most` gaps at the most, each with places in `store` for what goes on from a state (`stays[state]`) and
+    what ended in it (`ended[state]`; -1 for none); behind them a place per class of trends. `clock` has how many times
+    a unit has seen, `marks` a number per negated part, `latest` one per state and one more, `gap_starts` and `n_gaps`
+    where its gaps begin. Returns whether it came to its end.
     """
     begin_place(one, 0, shape)
     n_parts = len(fresh_marks)
-    width = 2 * machine.n_states
+    width = max(stays.max(), ended.max()) + 1
     n_places = n_most * width + machine.n_kinds
     for unit in range(begin, end):
         base, part_base = unit * n_places, unit * n_parts
@@ -180,13 +183,16 @@ def advance_by_gap(
                 while following < last and rows.tied[following]:
                     following += 1
             n_gaps[unit] = _advance(
-                rows, row, following, clock[unit], store, base, n_gaps[unit], width, gap_starts, gap_base, latest,
-                latest_base, marks, part_base, n_parts, machine, shape, weights, one, fresh, fresh_latest, fresh_marks,
+                rows, row, following, clock[unit], store, base, n_gaps[unit], width, stays, ended, gap_starts, gap_base,
+                latest, latest_base, marks, part_base, n_parts, machine, shape, weights, one, fresh, fresh_latest,
+                fresh_marks,
             )
             clock[unit] += 1
             row = following
         if units.closes[unit]:
             for state in range(1, machine.n_states + 1):
+                if ended[state] < 0:
+                    continue
                 for stop in range(machine.end_offsets[state], machine.end_offsets[state + 1]):
                     for gap in range(n_gaps[unit]):
                         is_left = is_clear(
@@ -194,8 +200,6 @@ def advance_by_gap(
                             gap_starts[gap_base + gap],
                         )
                         if is_left:
-                            place = base + gap * width + machine.n_states + state - 1
-                            kind = machine.end_kinds[stop]
-                            if kind < machine.n_kinds:
-                                add_place(store, base + n_most * width + kind, store, place, shape)
+                            place = base + gap * width + ended[state]
+                            add_place(store, base + n_most * width + machine.end_kinds[stop], store, place, shape)
     return True

@@ -21,18 +21,66 @@ _LARGE, _SMALL = 2.0**256, 2.0**-144
 _DOWN = 2.0**-512
 
 
+SEVERAL = -1
+"""Of a symbol whose events may come to more than one state."""
+
+
+@inlined
+def _targets(machine, targets, close_offsets, close_states):
+    """By symbol, the one state that its events come to, 0 for none, or SEVERAL; and the states that they close."""
+    n_closed = 0
+    for symbol in range(len(targets)):
+        low, high = machine.symbol_offsets[symbol], machine.symbol_offsets[symbol + 1]
+        targets[symbol] = 0 if low == high else machine.symbol_states[low] if high == low + 1 else SEVERAL
+        for state in range(1, machine.n_states + 1):
+            if machine.closes[symbol, state]:
+                close_states[n_closed] = state
+                n_closed += 1
+        close_offsets[symbol + 1] = n_closed
+
+
+@inlined
+def _count_several(machine, symbol, values, fresh, is_end, final):
+    """An event that comes to several states, read from what was before it; returns the ended trends, or -1 if numbers
+    become too large, and then nothing has changed."""
+    low, high = machine.symbol_offsets[symbol], machine.symbol_offsets[symbol + 1]
+    largest = final
+    for place in range(low, high):
+        state = machine.symbol_states[place]
+        total = np.int64(0)
+        for edge in range(machine.edge_offsets[state], machine.edge_offsets[state + 1]):
+            total += values[machine.edge_sources[edge]]
+            largest |= total
+        fresh[place - low] = total
+        largest |= values[state] + total
+    if largest >= _MOST or largest < 0:
+        return np.int64(-1)
+    for state in range(1, machine.n_states + 1):
+        if machine.semantics == CONTIGUOUS or (machine.semantics == NEXT and machine.closes[symbol, state]):
+            values[state] = 0
+    for place in range(low, high):
+        state = machine.symbol_states[place]
+        values[state] += fresh[place - low]
+        final += fresh[place - low] * is_end[state]
+    return final
+
+
 @njit(cache=True, nogil=True)
 def count_exact(units, rows, machine, store, reached, begin, end, budget):
     """Advance the units from `begin` to `end`; `reached` has the row that each has come to."""
     n_states = machine.n_states
     n_places = n_states + machine.n_kinds
+    n_symbols = len(machine.symbol_offsets) - 1
     values = np.zeros(n_states + 1, np.int64)
     fresh = np.empty(n_states + 1, np.int64)
     is_end = np.zeros(n_states + 1, np.int64)
     for state in range(1, n_states + 1):
         is_end[state] = machine.end_offsets[state] < machine.end_offsets[state + 1]
-    symbols, symbol_offsets, symbol_states = rows.symbols, machine.symbol_offsets, machine.symbol_states
-    edge_offsets, edge_sources, closes = machine.edge_offsets, machine.edge_sources, machine.closes
+    targets = np.empty(n_symbols, np.int64)
+    close_offsets = np.zeros(n_symbols + 1, np.int64)
+    close_states = np.empty(n_symbols * n_states, np.int64)
+    _targets(machine, targets, close_offsets, close_states)
+    symbols, edge_offsets, edge_sources = rows.symbols, machine.edge_offsets, machine.edge_sources
     semantics = machine.semantics
     for unit in range(begin, end):
         base = unit * n_places
@@ -49,35 +97,36 @@ def count_exact(units, rows, machine, store, reached, begin, end, budget):
         stop = row
         while row < last:
             if row >= stop:
-                if budget[GIVEN_UP] or final >= _MOST:
+                if budget[GIVEN_UP]:
                     break
-                stop = min(row + LOOK, last)
+                stop = row + LOOK
             symbol = symbols[row]
-            low, high = symbol_offsets[symbol], symbol_offsets[symbol + 1]
-            largest = final
-            for place in range(low, high):
-                total = np.int64(0)
-                state = symbol_states[place]
-                for edge in range(edge_offsets[state], edge_offsets[state + 1]):
+            target = targets[symbol]
+            if target == SEVERAL:
+                found = _count_several(machine, symbol, values, fresh, is_end, final)
+                if found < 0:
+                    break
+                final = found
+                row += 1
+                continue
+            total = np.int64(0)
+            if target > 0:
+                for edge in range(edge_offsets[target], edge_offsets[target + 1]):
                     total += values[edge_sources[edge]]
-                    largest |= total
-                fresh[place - low] = total
-            if largest >= _MOST or largest < 0:
-                break
+                    if total >= _MOST:
+                        break
+                if total + values[target] >= _MOST or final >= _MOST:
+                    break
             if semantics == NEXT:
-                for state in range(1, n_states + 1):
-                    values[state] *= 1 - closes[symbol, state]
+                for place in range(close_offsets[symbol], close_offsets[symbol + 1]):
+                    values[close_states[place]] = 0
             elif semantics == CONTIGUOUS:
                 for state in range(1, n_states + 1):
                     values[state] = 0
             row += 1
-            for place in range(low, high):
-                state = symbol_states[place]
-                values[state] += fresh[place - low]
-                largest |= values[state]
-                final += fresh[place - low] * is_end[state]
-            if largest >= _MOST:
-                break
+            if target > 0:
+                values[target] += total
+                final += total * is_end[target]
         reached[unit] = row
         for state in range(n_states):
             store.numbers[base + state, 0] = values[state + 1]
