@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from sparkrex.modes.trends.prepared import Prepared
 
 
+_FEW_KEPT = 0.4
+"""Of a smaller share of rows that fit something the others are left out."""
+
+
 class ArrangedRows:
     """The rows of a frame that can take part, in order, and what kernels read of them."""
 
@@ -41,7 +45,7 @@ class ArrangedRows:
             keeps = keeps | ~prepared.labels.is_named(frame.table)
         self._count_events(frame, numbers)
         self._frame_offsets = frame.offsets
-        if keeps.all():
+        if self._may_stay(keeps):
             self.order, self.offsets = order, frame.offsets
             kept = None
         else:
@@ -54,6 +58,20 @@ class ArrangedRows:
         self._symbols, known = prepared.labels.symbols(put_in_order(masks, self.order))
         self.machine = prepared.machine(tuple(known))
         self._check_order()
+
+    def _may_stay(self, keeps: NDArray[np.bool_]) -> bool:
+        """Whether rows that fit nothing may stay: to leave them out costs more than to pass over them.
+
+        Under the skip semantics they change nothing, wherever they are; but their order need not be definite.
+        """
+        n_kept = int(np.count_nonzero(keeps))
+        if n_kept == len(keeps):
+            return True
+        query = self._prepared.query
+        is_contiguous = query.semantics is Semantics.CONTIGUOUS
+        if is_contiguous or not query.has_strict_ties or n_kept < _FEW_KEPT * len(keeps):
+            return False
+        return bool(self.table.column(order_columns(query)[0]).null_count == 0)
 
     def _count_events(self, frame: Frame, numbers: NDArray[Any]) -> None:
         """Numbers of events in their partition, for windows that count them: of all events, before any is left out."""

@@ -125,7 +125,8 @@ class _Sorter:
                 return max(1, int(number.name) + isinstance(tree, exp.GT | exp.LT))
         raise UnsupportedError(
             "REX301", "of the length of a trend only a lower bound can be asked for", self.scope.source,
-            converter.span(words[0]), hint="length >= 3, with a whole number, as a conjunct of its own",
+            converter.span(words[0]),
+            hint="length >= 3, with a whole number, as a conjunct of its own; at most 3 is {1,3} in the pattern",
         )
 
     # -- comparisons of two events --
@@ -206,7 +207,8 @@ class _Sorter:
             both = "two negated parts" if None not in one_part | other_part else "a negated part and the trend itself"
             return converter.error(
                 "REX225", f"{one.name} and {other.name} are of {both}, which no condition can link", other.span,
-                hint="what all events agree in is an equivalence test: [attribute]",
+                hint="what all events agree in is an equivalence test: [attribute]; other conditions on what is absent "
+                "are for event queries, rex.events",
             )
         return converter.error(
             "REX224", f"{other.name} never comes directly after {one.name}: a condition is on adjacent events",
