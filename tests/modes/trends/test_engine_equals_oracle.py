@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.modes.rows.property.draws import Draw
 
-N_EXAMPLES = int(os.environ.get("REX_TREND_EXAMPLES", "400"))
+N_EXAMPLES = int(os.environ.get("REX_TREND_EXAMPLES", "160"))
 SEED = int(os.environ.get("REX_SEED", "20190630"))
 # Several tests, so that parallel test workers share the work.
 N_SHARES = 4
