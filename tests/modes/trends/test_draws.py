@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tests.modes.trends.trends import Trend
 
 SEED = 20190701
-N_EXAMPLES = 150
+N_EXAMPLES = 300
 
 
 def examples(n_examples: int = N_EXAMPLES) -> list[Example]:
