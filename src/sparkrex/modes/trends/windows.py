@@ -115,6 +115,11 @@ def make_windows(query: TrendQuery, time: pa.DataType) -> Windows | None:
     if window is None:
         return None
     kind = bound_type(query, time)
+    if pa.types.is_time(kind):
+        raise AnalysisError(
+            "REX226", "windows over times of day are not supported: they would have to end after midnight",
+            query.source, window.span, hint="use a timestamp, or count: WITHIN 100 EVENTS",
+        )
     if window.unit is WindowUnit.TIME:
         scale = _PER_MICROSECOND[kind.unit]
     else:
@@ -154,9 +159,15 @@ def ticks_of(query: TrendQuery, windows: Windows, times: pa.ChunkedArray) -> NDA
             raise _out_of_range(query)
         return floats
     if pa.types.is_date(kind):
-        ticks = ints_of(values.cast(pa.date32())) * _DAY
+        days = ints_of(values.cast(pa.date32()))
+        if len(days) and max(-int(days.min()), int(days.max())) > _LARGEST // _DAY:
+            raise _out_of_range(query)
+        ticks = days * _DAY
     elif pa.types.is_timestamp(kind):
-        ticks = ints_of(values.cast(windows.type))
+        try:
+            ticks = ints_of(values.cast(windows.type))
+        except pa.ArrowInvalid as error:  # of seconds that are too many microseconds
+            raise _out_of_range(query) from error
     elif pa.types.is_decimal(kind):
         try:
             ticks = ints_of(pc.cast(values, pa.decimal128(38, windows.type.scale)).cast(
