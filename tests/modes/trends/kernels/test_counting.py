@@ -97,7 +97,6 @@ def test_exact_counting_stops_before_sums_leave_64_bits(semantics: str) -> None:
     assert counted.reached.tolist() <= [reached + 1]
 
 
-@pytest.mark.xfail(reason="the number of trends that have ended wraps when an event ends 16 and more", strict=True)
 @pytest.mark.parametrize("semantics", [NEXT, CONTIGUOUS])
 def test_an_event_that_ends_many_trends(semantics: str) -> None:
     for n_variables in (3, 4, 8, 12, 16, 32):

@@ -44,25 +44,26 @@ def _count_several(machine, symbol, values, fresh, is_end, final):
     """An event that comes to several states, read from what was before it; returns the ended trends, or -1 if numbers
     become too large, and then nothing has changed."""
     low, high = machine.symbol_offsets[symbol], machine.symbol_offsets[symbol + 1]
-    largest = final
+    if final >= _MOST:
+        return np.int64(-1)
+    ended = final
     for place in range(low, high):
         state = machine.symbol_states[place]
         total = np.int64(0)
         for edge in range(machine.edge_offsets[state], machine.edge_offsets[state + 1]):
             total += values[machine.edge_sources[edge]]
-            largest |= total
+            if total >= _MOST:
+                return np.int64(-1)
         fresh[place - low] = total
-        largest |= values[state] + total
-    if largest >= _MOST or largest < 0:
-        return np.int64(-1)
+        ended += total * is_end[state]
+        if ended >= 2 * _MOST or values[state] + total >= _MOST:
+            return np.int64(-1)
     for state in range(1, machine.n_states + 1):
         if machine.semantics == CONTIGUOUS or (machine.semantics == NEXT and machine.closes[symbol, state]):
             values[state] = 0
     for place in range(low, high):
-        state = machine.symbol_states[place]
-        values[state] += fresh[place - low]
-        final += fresh[place - low] * is_end[state]
-    return final
+        values[machine.symbol_states[place]] += fresh[place - low]
+    return ended
 
 
 @njit(cache=True, nogil=True)

@@ -99,11 +99,18 @@ def _add_log(target, at, source, of):
     _add_scaled(target, at, source[of, 0], source[of, 1], source[of, 2])
 
 
+def _add_objects(one, other):
+    """Their sum. A float is infinite or NaN, and what is finite changes nothing about it."""
+    if isinstance(one, float) == isinstance(other, float):
+        return one + other
+    return one if isinstance(one, float) else other
+
+
 def add(target, at, source, of):
     """target[at] += source[of]; both of one form."""
     kind = target.dtype.kind
     if kind == "O":
-        target[at, 0] += source[of, 0]
+        target[at, 0] = _add_objects(target[at, 0], source[of, 0])
     else:
         (_add_exact if kind == "i" else _add_log)(target, at, source, of)
 
@@ -259,9 +266,9 @@ def add_product(target, at, source, of, weight):
         if isinstance(weight, int | np.integer):
             target[at, 0] += source[of, 0] * int(weight)
         elif np.isfinite(weight):
-            target[at, 0] += source[of, 0] * Fraction(float(weight))
+            target[at, 0] = _add_objects(target[at, 0], source[of, 0] * Fraction(float(weight)))
         elif source[of, 0]:
-            target[at, 0] += float(weight)  # so often, it is still infinite or NaN; a sum with it is a float
+            target[at, 0] = _add_objects(target[at, 0], float(weight))  # so often, it is still infinite or NaN
     else:
         (_add_product_exact if target.dtype.kind == "i" else _add_product_log)(target, at, source, of, weight)
 
