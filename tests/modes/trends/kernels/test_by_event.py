@@ -12,8 +12,8 @@ SEED = 17
 
 
 @pytest.mark.parametrize(("counts", "n_small", "n_long"), [
-    ("exact", 25, 8),
-    pytest.param("exact", 400, 100, marks=pytest.mark.slow), pytest.param("log", 400, 100, marks=pytest.mark.slow),
+    ("exact", 12, 5),
+    pytest.param("exact", 150, 50, marks=pytest.mark.slow), pytest.param("log", 150, 50, marks=pytest.mark.slow),
 ])
 def test_compiled_equals_interpreted(counts: str, n_small: int, n_long: int) -> None:
     check_compiled("by_event", counts, SEED, n_small, n_long)

@@ -85,14 +85,14 @@ def test_freed_words_are_zero_on_all_levels(form: str) -> None:
 
 
 @pytest.mark.parametrize(("counts", "n_small", "n_long"), [
-    ("exact", 25, 8),
-    pytest.param("exact", 400, 100, marks=pytest.mark.slow), pytest.param("log", 400, 100, marks=pytest.mark.slow),
+    ("exact", 12, 5),
+    pytest.param("exact", 150, 50, marks=pytest.mark.slow), pytest.param("log", 150, 50, marks=pytest.mark.slow),
 ])
 def test_compiled_equals_interpreted(counts: str, n_small: int, n_long: int) -> None:
     check_compiled("by_open", counts, SEED, n_small, n_long)
 
 
-@pytest.mark.parametrize("n_examples", [8, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_examples", [5, pytest.param(60, marks=pytest.mark.slow)])
 def test_by_open_equals_by_event(n_examples: int) -> None:
     check_equals_by_event("by_open", SEED + 1, n_examples)
 

@@ -24,15 +24,15 @@ LOG10_OF_2 = Fraction("0.3010299956639811952137388947244930267681898814621085413
 
 
 @pytest.mark.parametrize(("counts", "n_small", "n_long"), [
-    ("exact", 25, 8),
-    ("log", 15, 5),
-    pytest.param("exact", 400, 100, marks=pytest.mark.slow), pytest.param("log", 400, 100, marks=pytest.mark.slow),
+    ("exact", 12, 5),
+    ("log", 8, 3),
+    pytest.param("exact", 150, 50, marks=pytest.mark.slow), pytest.param("log", 150, 50, marks=pytest.mark.slow),
 ])
 def test_compiled_equals_interpreted(counts: str, n_small: int, n_long: int) -> None:
     check_compiled("by_state", counts, SEED, n_small, n_long)
 
 
-@pytest.mark.parametrize("n_examples", [8, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_examples", [5, pytest.param(60, marks=pytest.mark.slow)])
 def test_by_state_equals_by_event(n_examples: int) -> None:
     check_equals_by_event("by_state", SEED + 1, n_examples)
 
