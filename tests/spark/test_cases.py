@@ -59,6 +59,7 @@ def _parameters() -> Iterator[Any]:
 
 @pytest.mark.parametrize("path", list(_parameters()))
 @pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without PARTITION BY")
+@pytest.mark.filterwarnings("ignore:trend query without partitions")
 def test_case(path: Path, spark: SparkSession) -> None:
     check(read(path), spark)
 

@@ -89,7 +89,9 @@ def complain(text: str, code: int) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="rex", description="SQL with MATCH_RECOGNIZE over files.")
+    parser = argparse.ArgumentParser(
+        prog="rex", description="SQL with patterns over files: MATCH_RECOGNIZE, MATCH_EVENTS, MATCH_TRENDS."
+    )
     parser.add_argument("--version", action="version", version=f"rex {rex.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser(

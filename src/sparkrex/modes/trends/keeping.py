@@ -12,7 +12,7 @@ from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.wrap import wrap
 from sparkrex.matching.slot_table import offsets_of
 from sparkrex.modes.trends.kernels.by_event import Entries
-from sparkrex.modes.trends.packing import pack_places, unpack_places
+from sparkrex.modes.trends.packing import pack_places, pack_units, unpack_places, unpack_units
 from sparkrex.modes.trends.search import Kept, fresh, take_places
 from sparkrex.modes.trends.units import OpenWindows
 from sparkrex.scalar.expression import ColumnAt
@@ -66,9 +66,10 @@ def continue_units(before: KeptBefore, units: UnitRows, problem: Problem, rows: 
         return kept
     is_old = units.before >= 0
     old = units.before[is_old]
-    places = _spans(np.flatnonzero(is_old) * problem.n_places, problem.n_places)
-    stored = unpack_places(problem.layout, before.windows.column("places").combine_chunks().flatten())
-    _write_places(kept.store, places, stored, _spans(old * problem.n_places, problem.n_places), problem.layout)
+    unit_of = np.empty(before.windows.num_rows, np.int64)  # every window that was open still has a unit
+    unit_of[old] = np.flatnonzero(is_old)
+    places, stored = unpack_units(problem.layout, before.windows, unit_of, problem.n_places)
+    _write_places(kept.store, places, stored, problem.layout)
     kept.clock[is_old] = before.windows.column("clock").to_numpy()[old]
     n_registers = kept.registers.shape[1]
     if n_registers:
@@ -100,17 +101,14 @@ def write_kept(
     n_slots = len(feed.slots)
     is_open = ~units.closes[units.window_unit]
     place, number, unit = units.window_place[is_open], units.window_number[is_open], units.window_unit[is_open]
-    packed = pack_places(
-        problem.layout, take_places(kept.store, _spans(unit * problem.n_places, problem.n_places), problem.layout)
-    )
+    places = take_places(kept.store, _spans(unit * problem.n_places, problem.n_places), problem.layout)
     n_entries = np.diff(kept.offsets)[unit]
     entry_of = np.repeat(kept.offsets[unit] - offsets_of(n_entries)[:-1], n_entries) + np.arange(n_entries.sum())
     entry_slot = np.repeat(place, n_entries)
     windows = pa.table({
         **{f"group {name}": values for name, values in groups.take(np.flatnonzero(is_open)).items()},
         "number": wrap(number), "clock": wrap(kept.clock[unit]), "n_entries": wrap(n_entries),
-        "places": pa.FixedSizeListArray.from_arrays(packed, max(1, problem.n_places)),
-        "registers": _lists_of(kept.registers[unit]),
+        **pack_units(problem.layout, places, problem.n_places), "registers": _lists_of(kept.registers[unit]),
     })
     row_of = kept.entries.row[entry_of]
     waiting = rows.offsets[1:] - until
@@ -181,12 +179,9 @@ def _spans_of(first: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np
     return np.repeat(first - offsets_of(length)[:-1], length) + np.arange(int(length.sum()))
 
 
-def _write_places(
-    store: Store, places: NDArray[np.int64], other: Store, of: NDArray[np.int64], layout: Layout
-) -> None:
-    taken = take_places(other, of, layout)
+def _write_places(store: Store, places: NDArray[np.int64], other: Store, layout: Layout) -> None:
     shape = layout.shape
-    for target, source, width in zip(store, taken, (shape.n_numbers, shape.n_reals, shape.n_extremes, 1), strict=True):
+    for target, source, width in zip(store, other, (shape.n_numbers, shape.n_reals, shape.n_extremes, 1), strict=True):
         if width:
             lines = target.reshape(-1, width, *target.shape[1:])
             lines[places] = source.reshape(len(places), width, *target.shape[1:])

@@ -30,7 +30,7 @@ def partial_table(query: TrendQuery, layout: Layout, finished: Finished) -> pa.T
     """Results that others of the same group are still to be added to."""
     columns = {group_column(number): finished.groups[name] for number, name in enumerate(query.group_by)}
     columns |= {PARTIAL_START: finished.start, PARTIAL_END: finished.end}
-    return pa.table({**columns, PARTIAL_PLACES: pack_places(layout, finished.store)})
+    return pa.table({**columns, PARTIAL_PLACES: pack_places(layout, finished.store).cast(pa.large_binary())})
 
 
 def merge_partials(query: TrendQuery, layout: Layout, partials: pa.Table, threads: int = 1) -> pa.Table:

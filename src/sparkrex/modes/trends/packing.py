@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.modes.trends.plan import Counts
+from sparkrex.modes.trends.search import take_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,18 +18,45 @@ if TYPE_CHECKING:
     from sparkrex.modes.trends.kernels.places import Store
     from sparkrex.modes.trends.layout import Layout
 
+FILLED, PLACES = "filled", "places"
+"""Columns of units that are packed."""
+
 
 def pack_places(layout: Layout, store: Store) -> pa.Array:
-    """A binary value for every place."""
+    """A binary value for every place, of one size unless numbers have all their digits."""
     n_places = len(store.seen)
     if layout.counts is Counts.TEXT:
         return _pack_digits(layout, store)
-    parts = [_bytes_of(part, n_places) for part in store]
-    joined = np.ascontiguousarray(np.concatenate(parts, axis=1))
-    offsets = np.arange(n_places + 1, dtype=np.int64) * joined.shape[1]
-    return pa.Array.from_buffers(
-        pa.large_binary(), n_places, [None, pa.py_buffer(offsets), pa.py_buffer(joined.tobytes())]
-    )
+    joined = np.concatenate([_bytes_of(part, n_places) for part in store], axis=1)
+    kind = pa.binary(sum(part.nbytes for part in layout.store(1)))
+    return pa.Array.from_buffers(kind, n_places, [None, pa.py_buffer(joined.reshape(-1).view(np.uint8))])
+
+
+def pack_units(layout: Layout, store: Store, n_places: int) -> dict[str, pa.Array]:
+    """The places of units with `n_places` each, as columns by unit: which of them have trends, and those as bytes.
+
+    Most have none: of gaps there is room for the most that a unit can have, and of classes for all there are.
+    """
+    n_numbers = layout.shape.n_numbers
+    is_filled = (store.numbers[::n_numbers] != 0).any(axis=1)
+    filled = np.flatnonzero(is_filled)
+    offsets = np.concatenate(([0], np.cumsum(is_filled.reshape(-1, n_places).sum(axis=1)))).astype(np.int32)
+    numbers = (filled % n_places).astype(np.int32)
+    packed = pack_places(layout, take_places(store, filled, layout))
+    cuts = pa.array(offsets)
+    return {
+        FILLED: pa.ListArray.from_arrays(cuts, pa.array(numbers)), PLACES: pa.ListArray.from_arrays(cuts, packed),
+    }
+
+
+def unpack_units(
+    layout: Layout, columns: pa.Table, unit_of: NDArray[np.int64], n_places: int
+) -> tuple[NDArray[np.int64], Store]:
+    """The places that were packed, and where they are if the unit of line i is `unit_of[i]`."""
+    filled = columns.column(FILLED).combine_chunks()
+    lengths = filled.value_lengths().to_numpy()
+    where = np.repeat(unit_of * n_places, lengths) + filled.flatten().to_numpy()
+    return where, unpack_places(layout, columns.column(PLACES).combine_chunks().flatten())
 
 
 def unpack_places(layout: Layout, packed: pa.ChunkedArray) -> Store:

@@ -82,12 +82,15 @@ class Problem:
 
     @property
     def gap_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """By state, the place in a gap of what goes on from it, and of what ended in it; -1 for none."""
+        """By state, the place in a gap of what goes on from it, and of what ended in it; -1 for none.
+
+        What ended is kept apart only where events to come may reject it.
+        """
         machine = self.machine
         is_positive = machine.negated_of < 0
         is_positive[0] = False
-        has_end = is_positive.copy()
-        has_end[1:] &= machine.end_offsets[1:-1] < machine.end_offsets[2:]
+        n_tests = np.concatenate(([0], np.cumsum((machine.end_open | machine.end_blocked) != 0)))
+        has_end = is_positive & (n_tests[machine.end_offsets[:-1]] < n_tests[machine.end_offsets[1:]])
         stays = np.where(is_positive, np.cumsum(is_positive) - 1, -1)
         return stays, np.where(has_end, is_positive.sum() + np.cumsum(has_end) - 1, -1)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SEMANTICS = {Semantics.ANY: ANY, Semantics.NEXT: NEXT, Semantics.CONTIGUOUS: CONTIGUOUS}
 MOST_VARIABLES = 62
+_BLOCK = 1 << 15
 _FEW_VARIABLES = 10
 """With so few, every set of variables is a symbol by its bits; otherwise the sets that occur are numbered."""
 
@@ -80,13 +81,15 @@ class Labels:
         """By row of the table, the variables as bits."""
         dtype: Any = np.int32 if len(self.variables) < 31 else np.int64
         bits = {name: 1 << place for place, name in enumerate(self.variables)}
-        masks = np.full(table.num_rows, sum(bits[name] for name in bits if name not in self._types), dtype)
+        of_every_type = sum(bits[name] for name in bits if name not in self._types)
         if self._types:
 
             def of_type(value: object) -> int:
-                return sum(bits[name] for name, wanted in self._types.items() if wanted == value)
+                return of_every_type + sum(bits[name] for name, wanted in self._types.items() if wanted == value)
 
-            masks |= self._by_type(table, of_type, dtype)
+            masks = self._by_type(table, of_type, dtype)
+        else:
+            masks = np.full(table.num_rows, of_every_type, dtype)
         for name, truth in self._truths(self._conditions, table).items():
             masks &= ~dtype(bits[name]) | (truth.astype(dtype) * dtype(bits[name]))
         return masks
@@ -117,7 +120,12 @@ class Labels:
         codes = column.indices
         if codes.null_count:
             codes = codes.cast(pa.int64()).fill_null(len(found) - 1)
-        given: NDArray[Any] = np.take(found, numpy_of(codes), mode="clip")
+        given = np.empty(len(codes), dtype)
+        # Block by block: NumPy takes places of 64 bits, and would copy all the codes first.
+        numbers = numpy_of(codes)
+        for begin in range(0, len(numbers), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            np.take(found, numbers[block], out=given[block], mode="clip")
         return given
 
     def _truths(self, conditions: Mapping[str, Expression], table: pa.Table) -> dict[str, NDArray[np.uint8]]:

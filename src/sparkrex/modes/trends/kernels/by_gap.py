@@ -68,6 +68,9 @@ def _part_gaps(store, base, n_gaps, width, gap_starts, gap_base, latest, latest_
         else:
             for place in range(width):
                 add_place(store, base + (n_left - 1) * width + place, store, base + gap * width + place, shape)
+    for gap in range(n_left, n_gaps):
+        for place in range(width):
+            clear_place(store, base + gap * width + place, shape)
     begins = False
     for state in range(1, machine.n_states + 1):
         begins = begins or (machine.negated_of[state] >= 0 and latest[latest_base + state] == now)
@@ -75,16 +78,14 @@ def _part_gaps(store, base, n_gaps, width, gap_starts, gap_base, latest, latest_
         begins = begins or marks[part_base + part] == now
     if begins:
         gap_starts[gap_base + n_left] = now
-        for place in range(width):
-            clear_place(store, base + n_left * width + place, shape)
         n_left += 1
     return n_left
 
 
 @inlined
 def _advance(
-    rows, first, last, now, store, base, n_gaps, width, stays, ended, gap_starts, gap_base, latest, latest_base, marks,
-    part_base, n_parts, machine, shape, weights, one, fresh, fresh_latest, fresh_marks,
+    rows, first, last, now, store, base, finals, n_gaps, width, stays, ended, gap_starts, gap_base, latest, latest_base,
+    marks, part_base, n_parts, machine, shape, weights, one, fresh, fresh_latest, fresh_marks,
 ):
     """The events of one time; returns how many gaps there are then.
 
@@ -152,6 +153,9 @@ def _advance(
             add_place(store, newest + stays[state], fresh, state, shape)
         if ended[state] >= 0:
             add_place(store, newest + ended[state], fresh, n_states + state, shape)
+        elif stays[state] >= 0:
+            for stop in range(machine.end_offsets[state], machine.end_offsets[state + 1]):
+                add_place(store, finals + machine.end_kinds[stop], fresh, n_states + state, shape)
     return n_gaps
 
 
@@ -163,9 +167,9 @@ def advance_by_gap(
     """Advance the units from `begin` to `end` by their rows.
 
     A unit has `n_most` gaps at the most, each with places in `store` for what goes on from a state (`stays[state]`) and
-    what ended in it (`ended[state]`; -1 for none); behind them a place per class of trends. `clock` has how many times
-    a unit has seen, `marks` a number per negated part, `latest` one per state and one more, `gap_starts` and `n_gaps`
-    where its gaps begin. Returns whether it came to its end.
+    what ended in it and may still be rejected (`ended[state]`; -1 for none); behind them a place per class of trends.
+    `clock` has how many times a unit has seen, `marks` a number per negated part, `latest` one per state and one more,
+    `gap_starts` and `n_gaps` where its gaps begin. Returns whether it came to its end.
     """
     begin_place(one, 0, shape)
     n_parts = len(fresh_marks)
@@ -173,6 +177,7 @@ def advance_by_gap(
     n_places = n_most * width + machine.n_kinds
     for unit in range(begin, end):
         base, part_base = unit * n_places, unit * n_parts
+        finals = base + n_most * width
         latest_base, gap_base = unit * (machine.n_states + 1), unit * n_most
         row, last = units.first[unit], units.end[unit]
         while row < last:
@@ -183,9 +188,9 @@ def advance_by_gap(
                 while following < last and rows.tied[following]:
                     following += 1
             n_gaps[unit] = _advance(
-                rows, row, following, clock[unit], store, base, n_gaps[unit], width, stays, ended, gap_starts, gap_base,
-                latest, latest_base, marks, part_base, n_parts, machine, shape, weights, one, fresh, fresh_latest,
-                fresh_marks,
+                rows, row, following, clock[unit], store, base, finals, n_gaps[unit], width, stays, ended, gap_starts,
+                gap_base, latest, latest_base, marks, part_base, n_parts, machine, shape, weights, one, fresh,
+                fresh_latest, fresh_marks,
             )
             clock[unit] += 1
             row = following
@@ -201,5 +206,5 @@ def advance_by_gap(
                         )
                         if is_left:
                             place = base + gap * width + ended[state]
-                            add_place(store, base + n_most * width + machine.end_kinds[stop], store, place, shape)
+                            add_place(store, finals + machine.end_kinds[stop], store, place, shape)
     return True

@@ -22,21 +22,8 @@ _DOWN = 2.0**-512
 
 
 SEVERAL = -1
-"""Of a symbol whose events may come to more than one state."""
-
-
-@inlined
-def _targets(machine, targets, close_offsets, close_states):
-    """By symbol, the one state that its events come to, 0 for none, or SEVERAL; and the states that they close."""
-    n_closed = 0
-    for symbol in range(len(targets)):
-        low, high = machine.symbol_offsets[symbol], machine.symbol_offsets[symbol + 1]
-        targets[symbol] = 0 if low == high else machine.symbol_states[low] if high == low + 1 else SEVERAL
-        for state in range(1, machine.n_states + 1):
-            if machine.closes[symbol, state]:
-                close_states[n_closed] = state
-                n_closed += 1
-        close_offsets[symbol + 1] = n_closed
+"""Of a symbol whose events may come to more than one state, or where there are many states."""
+_FEW_STATES = 8
 
 
 @inlined
@@ -58,17 +45,43 @@ def _count_several(machine, symbol, values, fresh, is_end, final):
         ended += total * is_end[state]
         if ended >= 2 * _MOST or values[state] + total >= _MOST:
             return np.int64(-1)
-    for state in range(1, machine.n_states + 1):
-        if machine.semantics == CONTIGUOUS or (machine.semantics == NEXT and machine.closes[symbol, state]):
-            values[state] = 0
+    if machine.semantics != ANY:
+        for state in range(1, machine.n_states + 1):
+            if machine.semantics == CONTIGUOUS or machine.closes[symbol, state]:
+                values[state] = 0
     for place in range(low, high):
         values[machine.symbol_states[place]] += fresh[place - low]
     return ended
 
 
+@inlined
+def _find_steps(machine, targets, keeps, stays):
+    """By symbol the one state that its events come to, 0 for none; and by symbol and state, as 0 or 1, whether trends
+    of the state go on to that one, and whether they are still there after the event. State 0 begins trends."""
+    for symbol in range(len(keeps)):
+        low, high = machine.symbol_offsets[symbol], machine.symbol_offsets[symbol + 1]
+        if high > low + 1:
+            continue
+        target = machine.symbol_states[low] if low < high else 0
+        targets[symbol] = target
+        keeps[symbol, 0] = 0
+        stays[symbol, 0] = 1
+        for state in range(1, machine.n_states + 1):
+            is_closed = machine.semantics == NEXT and machine.closes[symbol, state]
+            keeps[symbol, state] = 0
+            stays[symbol, state] = not (machine.semantics == CONTIGUOUS or is_closed)
+        if target > 0:
+            for edge in range(machine.edge_offsets[target], machine.edge_offsets[target + 1]):
+                keeps[symbol, machine.edge_sources[edge]] += 1
+
+
 @njit(cache=True, nogil=True)
 def count_exact(units, rows, machine, store, reached, begin, end, budget):
-    """Advance the units from `begin` to `end`; `reached` has the row that each has come to."""
+    """Advance the units from `begin` to `end`; `reached` has the row that each has come to.
+
+    An event that comes to one state at the most reads and writes all of a few states, multiplied by 0 or 1: a jump
+    that depends on the event would cost more.
+    """
     n_states = machine.n_states
     n_places = n_states + machine.n_kinds
     n_symbols = len(machine.symbol_offsets) - 1
@@ -77,12 +90,12 @@ def count_exact(units, rows, machine, store, reached, begin, end, budget):
     is_end = np.zeros(n_states + 1, np.int64)
     for state in range(1, n_states + 1):
         is_end[state] = machine.end_offsets[state] < machine.end_offsets[state + 1]
-    targets = np.empty(n_symbols, np.int64)
-    close_offsets = np.zeros(n_symbols + 1, np.int64)
-    close_states = np.empty(n_symbols * n_states, np.int64)
-    _targets(machine, targets, close_offsets, close_states)
-    symbols, edge_offsets, edge_sources = rows.symbols, machine.edge_offsets, machine.edge_sources
-    semantics = machine.semantics
+    targets = np.full(n_symbols, SEVERAL, np.int64)
+    n_steps = n_symbols if n_states <= _FEW_STATES else 0
+    keeps = np.empty((n_steps, n_states + 1), np.int64)
+    stays = np.empty((n_steps, n_states + 1), np.int64)
+    _find_steps(machine, targets, keeps, stays)
+    symbols = rows.symbols
     for unit in range(begin, end):
         base = unit * n_places
         row, last = units.first[unit], units.end[unit]
@@ -111,27 +124,22 @@ def count_exact(units, rows, machine, store, reached, begin, end, budget):
                 row += 1
                 continue
             total = np.int64(0)
-            if target > 0:
-                for edge in range(edge_offsets[target], edge_offsets[target + 1]):
-                    total += values[edge_sources[edge]]
-                    if total >= _MOST:
-                        break
-                if total + values[target] >= _MOST or final >= _MOST:
+            # Every value is below 2^61, so that no sum of two, nor of a sum below 2^61 and one, leaves 64 bits.
+            for state in range(n_states + 1):
+                total += values[state] * keeps[symbol, state]
+                if total >= _MOST:
                     break
-            if semantics == NEXT:
-                for place in range(close_offsets[symbol], close_offsets[symbol + 1]):
-                    values[close_states[place]] = 0
-            elif semantics == CONTIGUOUS:
-                for state in range(1, n_states + 1):
-                    values[state] = 0
+            if total + values[target] >= _MOST or final >= _MOST:
+                break
+            for state in range(n_states + 1):
+                values[state] *= stays[symbol, state]
+            values[target] += total
+            final += total * is_end[target]
             row += 1
-            if target > 0:
-                values[target] += total
-                final += total * is_end[target]
         reached[unit] = row
         for state in range(n_states):
             store.numbers[base + state, 0] = values[state + 1]
-        if semantics != ANY:
+        if machine.semantics != ANY:
             store.numbers[base + n_states, 0] = final
 
 
