@@ -1,6 +1,6 @@
 """Trend aggregates: q1 to q4 and Figures 5 to 13 of the COGRA paper, against approaches that do more, and the goals.
 
-    python benchmarks/cogra.py [--parts queries figures goals] [--figures 5 8 12] [--quick] [--data FOLDER]
+    python benchmarks/cogra.py [--parts queries figures goals spark] [--figures 5 8 12] [--quick] [--data FOLDER]
                                [--json FILE] [--markdown FILE] [--plot FILE]
 
 The engine is compared with two approaches of two steps (one trend at a time, depth first, as SASE; all trends built and
@@ -31,10 +31,11 @@ from benchmarks.trends import goals, tables
 from benchmarks.trends.approaches import Limits
 from benchmarks.trends.data import is_real, load
 from benchmarks.trends.figures import FULL_SIZES, Figure, Point, make_figures, measure_figure, measure_point, warm_up
+from benchmarks.trends.on_spark import OnSpark, measure_on_spark
 from benchmarks.trends.plot import draw
 from benchmarks.trends.queries import QUERIES
 
-PARTS = ("queries", "figures", "goals")
+PARTS = ("queries", "figures", "goals", "spark")
 PLOT = Path(__file__).resolve().parents[1] / "out" / "cogra.png"
 QUICK_SHARES = {"cluster": 20, "flights": 40, "nasdaq": 40, "activity": 10}
 """Of the series of each data set only one in so many, when it has to be quick."""
@@ -52,6 +53,7 @@ class Report:
     rates: list[goals.Rate] = field(default_factory=list)
     states: list[goals.Kept] = field(default_factory=list)
     gain: goals.Gain | None = None
+    on_spark: list[OnSpark] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     def add(self, title: str, lines: Lines) -> None:
@@ -92,7 +94,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     """The options."""
     parser = argparse.ArgumentParser(prog="python benchmarks/cogra.py")
     parser.add_argument("--data", type=Path, default=DEFAULT_FOLDER, help="folder of Parquet files")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS[:-1]), metavar="PART",
+                        help=f"{', '.join(PARTS)} (default: all but the last, which needs Java)")
     parser.add_argument("--figures", nargs="+", choices=FULL_SIZES, default=list(FULL_SIZES), metavar="NUMBER")
     parser.add_argument("--limit", type=float, help="seconds after which an approach dies (default 20)")
     parser.add_argument("--memory", type=int, help="MiB of memory above which it dies (default 2048)")
@@ -128,6 +131,10 @@ def measure(options: argparse.Namespace, report: Report) -> None:
                 report.add(f"{title}: peak state, KiB", tables.state_lines(figure))
     if "goals" in options.parts:
         measure_goals(options, report)
+    if "spark" in options.parts:
+        report.on_spark = measure_on_spark(options.data, QUICK_SHARES if options.quick else {})
+        report.problems += [found.wrong for found in report.on_spark if found.wrong]
+        report.add("q2 to q4 on Spark and in memory, seconds by the clock", tables.spark_lines(report.on_spark))
 
 
 def measure_queries(options: argparse.Namespace, report: Report, limits: Limits) -> None:
@@ -170,6 +177,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "figures": figures, "rates": [asdict(rate) for rate in report.rates],
         "states": [asdict(kept) for kept in report.states],
         "gain": None if report.gain is None else asdict(report.gain),
+        "on_spark": [asdict(found) for found in report.on_spark],
         "problems": report.problems,
     }
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from benchmarks.tables import Lines
     from benchmarks.trends.figures import Figure, Point
     from benchmarks.trends.goals import Gain, Kept, Rate
+    from benchmarks.trends.on_spark import OnSpark
 
 
 def query_lines(points: dict[str, Point]) -> Lines:
@@ -138,4 +139,17 @@ def gain_lines(gain: Gain) -> Lines:
             name, f"{n_events:,}", f"{seconds:.2f}", f"{whole:,.1f} (extrapolated)", f"{ratio:,.0f}x",
             f"{GAIN}x {'ok' if ratio >= GAIN else 'MISSED'}",
         ])
+    return lines
+
+
+def spark_lines(found: Sequence[OnSpark]) -> Lines:
+    """Queries in both places."""
+    lines = [["query", "events", "rows", "trends", "in memory s", "on Spark s", "answers"]]
+    lines += [
+        [
+            one.query, f"{one.n_events:,}", f"{one.n_rows:,}", one.n_trends, f"{one.memory:.2f}", f"{one.spark:.2f}",
+            "DIFFER" if one.wrong else "the same",
+        ]
+        for one in found
+    ]
     return lines

@@ -25,6 +25,10 @@ from tests.modes.events.texts import ANY_EVENT, can_be_said, text_of
 from tests.modes.rows.property import examples as row_examples
 from tests.modes.rows.property.draws import RandomDraw
 from tests.modes.segments.texts import SCHEMA, clauses, tables
+from tests.modes.trends import draws as trend_draws
+from tests.modes.trends.engine_runs import draw_way
+from tests.modes.trends.streams import table_of as trend_table_of
+from tests.modes.trends.texts import call_of
 
 import sparkrex as rex
 from sparkrex.errors import RexError
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-MODES = ("rows", "segments", "events")
+MODES = ("rows", "segments", "events", "trends")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,8 @@ def questions(mode: str, seed: str, count: int) -> Iterator[Question]:
             yield from _of_segments(seed, count)
         case "events":
             yield from _of_events(seed, count)
+        case "trends":
+            yield from (_of_trends(f"{seed}/{number}", number) for number in range(count))
 
 
 def _of_rows(name: str, number: int) -> Question:
@@ -136,6 +142,20 @@ def _of_events(seed: str, count: int) -> Iterator[Question]:
             return _by_match(answer if isinstance(answer, pa.Table) else answer.toArrow(), keys)
 
         yield Question(f"events {seed}/{number - 1}", f"{text}\n{options}", table, ask, {})
+
+
+def _of_trends(name: str, number: int) -> Question:
+    draw = RandomDraw(random.Random(name))
+    example, way = trend_draws.generate(draw), draw_way(draw)
+    table = trend_table_of(example.rows)
+    options: dict[str, Any] = {**call_of(example.query), "counts": way.counts, "dialect": "duckdb"}
+
+    def ask(spark: SparkSession | None, settings: dict[str, Any]) -> Any:
+        return rex.trends(example.text, table, spark=spark, settings=settings, **options)
+
+    # Every third through the external sort, in chunks.
+    settings = {"sort_memory": 1, "chunk_rows": way.chunk or 4} if number % 3 == 0 else {}
+    return Question(f"trends {name}", f"{example.text}\n{options}", table, ask, settings)
 
 
 def _by_match(events: pa.Table, keys: tuple[str, ...]) -> pa.Table:
