@@ -16,6 +16,7 @@ _N_PER_SHARE = 30
 
 @pytest.mark.filterwarnings("ignore:.*go through one task")
 @pytest.mark.filterwarnings("ignore:no event has type")
+@pytest.mark.filterwarnings("ignore:SLIDE .* is larger than WITHIN")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "share", [0, *(pytest.param(share, marks=pytest.mark.slow) for share in range(1, _N_SHARES))]
