@@ -62,3 +62,9 @@ def test_events_that_take_no_part_need_no_time() -> None:
     assert trends(PAIR, table)[0]["n"] == 1
     with pytest.raises(rex.RexError, match="REX409"):
         trends(PAIR, pa.table({"ts": [1, None], "kind": ["A", "B"]}))
+
+
+def test_an_event_without_a_type_fits_types_that_are_conditions() -> None:
+    table = pa.table({"ts": [1, 2], "kind": ["A", None], "x": [5, 1]})
+    text = "RETURN COUNT(*) AS n PATTERN SEQ(A a, Low b) SEMANTICS skip-till-any-match"
+    assert trends(text, table, types={"Low": "x < 2"})[0]["n"] == 1

@@ -114,9 +114,8 @@ class Labels:
         column = column.unify_dictionaries().combine_chunks()
         if isinstance(column, pa.ChunkedArray):
             column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
-        found = np.zeros(len(column.dictionary) + 1, dtype)  # the last entry is that of NULL
-        for place, value in enumerate(column.dictionary.to_pylist()):
-            found[place] = result(value)
+        values = [*column.dictionary.to_pylist(), None]  # the last entry is that of NULL
+        found = np.array([result(value) for value in values], dtype)
         codes = column.indices
         if codes.null_count:
             codes = codes.cast(pa.int64()).fill_null(len(found) - 1)
