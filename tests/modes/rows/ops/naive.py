@@ -59,8 +59,10 @@ def _attempt(start: int, is_star: Sequence[bool], n_rows: int, holds: Holds, fou
     return tuple(begins[1:])
 
 
-def ops_search(is_star: Sequence[bool], n_rows: int, holds: Holds, shifts: Shifts, is_final: bool = True) -> Found:
-    """The same matches by shift and next. `is_final`: an attempt that meets the end leaves no other to be tried."""
+def ops_search(
+    is_star: Sequence[bool], n_rows: int, holds: Holds, shifts: Shifts, is_final: Sequence[bool] | None = None
+) -> Found:
+    """The same matches by shift and next. `is_final`: after an attempt met the end there, no other is tried."""
     found = Found()
     m = len(is_star)
     star = [False, *is_star]
@@ -80,7 +82,7 @@ def ops_search(is_star: Sequence[bool], n_rows: int, holds: Holds, shifts: Shift
                 row = begins[j]
                 continue
         elif n_taken == 0 or j < m:
-            if is_final:
+            if is_final is None or is_final[j]:
                 break
             begins[1] += 1
             j, row, n_taken = 1, begins[1], 0
