@@ -56,6 +56,7 @@ TABLE: dict[str, Allowed] = {
     "scalar": allow(*FOUNDATION, "syntax", packages="sqlglot"),
     "scalar/render": allow(*FOUNDATION, "scalar", packages="sqlglot"),
     "scalar/analyze": allow(*FOUNDATION, "syntax", "languages", "scalar", packages="sqlglot"),
+    "scalar/prove": allow("scalar"),
     # Who evaluates SQL: a protocol, and what knows DuckDB, which nobody else does.
     "hosts": allow(*FOUNDATION),
     "hosts/host": allow(*FOUNDATION, packages="pyarrow"),
