@@ -11,13 +11,13 @@ from sparkrex.columns.ordered import Columns
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.modes.rows.kernels.ops import BLOCK_BITS
 from sparkrex.scalar.expression import ColumnAt, walk
-from sparkrex.scalar.split import Condition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sparkrex.modes.rows.problem import Problem
     from sparkrex.scalar.expression import Expression
+    from sparkrex.scalar.split import Condition
 
 BLOCK_ROWS = 1 << BLOCK_BITS
 

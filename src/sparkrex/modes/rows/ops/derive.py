@@ -41,7 +41,7 @@ def _flatten(pattern: RowPattern) -> list[tuple[str, bool]]:
             found = [element for item in items for element in _flatten(item)]
         case Quantified(Variable(name), minimum, None, is_greedy=True) if 0 < minimum <= MOST_ELEMENTS:
             found = [(name, False)] * (minimum - 1) + [(name, True)]
-        case Quantified(body, minimum, maximum) if 0 < minimum == maximum <= MOST_ELEMENTS:
+        case Quantified(body, minimum, int(maximum)) if 0 < minimum == maximum <= MOST_ELEMENTS:
             found = _flatten(body) * minimum
         case _:
             raise NotPossessiveError(f"{pattern} is neither a variable nor one or more rows of it")

@@ -8,8 +8,9 @@ of rows when the search first needs one of them, a condition that reads the matc
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,19 +22,21 @@ from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows.deadlines import find_deadlines
 from sparkrex.modes.rows.kernels import ops as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Limits
+from sparkrex.modes.rows.kernels.backtrack import DONE
 from sparkrex.modes.rows.matcher import Matcher
 from sparkrex.modes.rows.ops.blocks import BlockBitmaps
 from sparkrex.modes.rows.ops.derive import NotPossessiveError, derive_elements
 from sparkrex.modes.rows.ops.elements import Element, find_differences, find_final, sort_elements
 from sparkrex.modes.rows.ops.proofs import Proofs, facts_of
 from sparkrex.modes.rows.ops.reverse import Reverse, estimated_shift
+from sparkrex.modes.rows.ops.search import ForwardSearch, ReverseSearch, Search
 from sparkrex.modes.rows.ops.shifts import Shifts, find_shifts
 from sparkrex.modes.rows.ops.tables import element_tables
 from sparkrex.scalar.split import Condition
 from sparkrex.threads import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -95,7 +98,7 @@ class OpsMatcher(Matcher):
             elements = sort_elements(derive_elements(plan))
         except NotPossessiveError as error:
             return str(error)
-        for star, following in zip(elements, elements[1:], strict=False):
+        for star, following in itertools.pairwise(elements):
             if star.is_star:
                 verdict = self.proofs.exclude(star, following)
                 if verdict is None:
@@ -123,28 +126,28 @@ class OpsMatcher(Matcher):
         self.shifts: Shifts = find_shifts(
             self.matrices, [element.is_star for element in elements], find_differences(elements)
         )
-        self.reverse, self.direction = Reverse.of(elements, self.proofs), ""
+        self.reverse, self.direction = self._choose_direction()
+
+    def _choose_direction(self) -> tuple[Reverse | None, str]:
+        """The reversed pattern if it is searched, and the direction with its reason."""
         wanted = self.problem.settings.matcher
-        forward = estimated_shift(self.shifts.shift)
-        if isinstance(self.reverse, str):
-            self.direction = f"forward search: reverse is not possible, {self.reverse}"
-            self.reverse = None
-        else:
-            backward = estimated_shift(self.reverse.shifts.shift[:-1])
-            is_better = backward > forward if wanted not in self.other_names else wanted == REVERSE
-            shown = f"estimated shift {forward:.2f} forward, {backward:.2f} in reverse"
-            asked = f"the setting matcher asks for it; {shown}" if wanted in self.other_names else shown
-            self.direction = f"{'reverse' if is_better else 'forward'} search: {asked}"
-            if not is_better:
-                self.reverse = None
+        reverse = Reverse.of(self.elements, self.proofs)
+        if isinstance(reverse, str):
+            return None, f"forward search: reverse search could give other matches, {reverse}"
+        forward, backward = estimated_shift(self.shifts.shift), estimated_shift(reverse.shifts.shift[:-1])
+        why = f"estimated shift {forward:.2f} forward, {backward:.2f} in reverse"
+        is_reverse = backward > forward
+        if wanted in self.other_names:
+            is_reverse = wanted == REVERSE
+            why = f"the setting matcher asks for it; {why}"
+        return (reverse, f"reverse search: {why}") if is_reverse else (None, f"forward search: {why}")
 
     def describe(self) -> list[str]:
         """The elements, shift and next, the direction, and the tests if any were made."""
         shift, following = self.shifts.shift[1:].tolist(), self.shifts.next[1:].tolist()
-        shown = self.elements
-        text = ", ".join(("*" if element.is_star else "") + element.variables[0] for element in shown)
+        text = ", ".join(("*" if element.is_star else "") + element.variables[0] for element in self.elements)
         lines = [f"elements ({text})", f"shift {_listed(shift)}, next {_listed(following)}", self.direction]
-        if self.shifts.inside <= len(shown):
+        if self.shifts.inside <= len(self.elements):
             lines.append("starts inside the first star are tried: a condition reads more of it than its last row")
         lines += self.exclusions
         if self.n_rows:
@@ -164,17 +167,16 @@ class OpsMatcher(Matcher):
         bitmaps = BlockBitmaps(self.row_conditions, frame, problem)
         stop = np.zeros(1, np.uint8)
         pieces = partition_ranges(frame, problem.settings.thread_count(), LEAST_ROWS) or [(0, 0)]
-        searches = self._searches(frame, partitions, bitmaps, stop, pieces)
-        waiting = list(range(len(searches)))
+        searches = waiting = self._searches(frame, partitions, bitmaps, stop, pieces)
         # The host is asked by this thread only, so searches come back to it when they lack a block.
         while waiting:
-            spread(lambda begin, end: [searches[n].go_on() for n in waiting[begin:end]],
-                   [(n, n + 1) for n in range(len(waiting))], partial(stop.fill, 1))
-            waiting = [n for n in waiting if searches[n].status == kernel.NEEDS_BLOCK]
-            for n in waiting:
-                bitmaps.fill(*searches[n].lacks)
+            go_on = partial(_go_on, waiting)
+            spread(go_on, [(n, n + 1) for n in range(len(waiting))], partial(stop.fill, 1))
+            waiting = [search for search in waiting if search.status == kernel.NEEDS_BLOCK]
+            for search in waiting:
+                bitmaps.fill(*search.lacks)
         for search in searches:
-            if search.status != kernel.DONE:
+            if search.status != DONE:
                 raise problem.failure(search.status, search.row)
         self.n_tests += sum(search.n_tests for search in searches)
         self.n_rows += frame.n_rows
@@ -195,7 +197,7 @@ class OpsMatcher(Matcher):
         limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
         tests = self._tests(elements, context, bitmaps)
         deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
-        searches = []
+        searches: list[Search] = []
         for begin, end in pieces:
             offsets = partitions.offsets[begin : end + 1]
             bounds = Bounds(
@@ -203,14 +205,13 @@ class OpsMatcher(Matcher):
                 partitions.number[begin:end],
             )
             if reverse is not None:
-                occurrences = np.empty((64, len(elements) + 1), np.int64)
-                searches.append(Search(bounds, len(elements), partial(_go_back, bounds, tables, tests, limits,
-                                                                      [occurrences])))
+                searches.append(ReverseSearch(bounds, tables, tests, limits))
                 continue
             longest = int(np.diff(offsets).max(initial=0))
-            arguments = (bounds, tables, tests, deadlines, context.machine(), context.columns, context.path(longest),
-                         limits)
-            searches.append(Search(bounds, len(elements), partial(_go_on, arguments, np.empty(longest + 1, np.int16))))
+            searches.append(ForwardSearch(
+                bounds, tables, tests, limits,
+                (deadlines, context.machine(), context.columns, context.path(longest)), longest,
+            ))
         return searches
 
     def _tests(self, elements: Sequence[Element], context: Context, bitmaps: BlockBitmaps) -> kernel.ElementTests:
@@ -223,56 +224,9 @@ class OpsMatcher(Matcher):
         )
 
 
-class Search:
-    """The search over a range of partitions: where it stands, and what it has found."""
-
-    def __init__(
-        self, bounds: Bounds, n_elements: int,
-        step: Callable[[NDArray[np.int64], NDArray[np.int64], kernel.Found], tuple[int, int]],
-    ) -> None:
-        n_rows = int(bounds.offsets[-1] - bounds.offsets[0])
-        most = n_rows // n_elements + 1
-        self.step = step
-        self.cursor = np.zeros(kernel.CURSOR_SIZE, np.int64)
-        self.begins = np.zeros(n_elements + 3, np.int64)
-        self.found = kernel.Found(
-            np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64), np.empty(n_rows, np.int16)
-        )
-        self.status, self.row = kernel.NEEDS_BLOCK, -1
-
-    def go_on(self) -> None:
-        """Search until a block is lacking, or to the end."""
-        status, row = self.step(self.cursor, self.begins, self.found)
-        self.status, self.row = int(status), int(row)
-
-    @property
-    def lacks(self) -> tuple[int, int]:
-        """The bitmap and the block that it waits for."""
-        return int(self.cursor[kernel.BITMAP]), int(self.cursor[kernel.BLOCK])
-
-    @property
-    def n_tests(self) -> int:
-        """How often an element was tested on a row."""
-        return int(self.cursor[kernel.N_TESTS])
-
-    def matches(self) -> Matches:
-        """What it has found."""
-        n_matches, n_labels = int(self.cursor[kernel.N_MATCHES]), int(self.cursor[kernel.N_LABELS])
-        start, end, number = (column[:n_matches] for column in self.found[:3])
-        offsets = np.concatenate(([0], np.cumsum(end - start))).astype(np.int64)
-        return Matches(start, end, number, self.found.labels[:n_labels], offsets)
-
-
-def _go_on(arguments: tuple[Any, ...], labels: NDArray[np.int16], cursor: NDArray[np.int64],
-           begins: NDArray[np.int64], found: kernel.Found) -> tuple[int, int]:
-    return kernel.search(*arguments, cursor, begins, labels, found)  # type: ignore[no-any-return]  # compiled
-
-
-def _go_back(bounds: Bounds, tables: kernel.Elements, tests: kernel.ElementTests, limits: Limits,
-             occurrences: list[NDArray[np.int64]], cursor: NDArray[np.int64], begins: NDArray[np.int64],
-             found: kernel.Found) -> tuple[int, int]:
-    status, occurrences[0] = kernel.search_back(bounds, tables, tests, limits, cursor, begins, occurrences[0], found)
-    return status, -1
+def _go_on(searches: Sequence[Search], begin: int, end: int) -> None:
+    for search in searches[begin:end]:
+        search.go_on()
 
 
 def _listed(values: list[int]) -> str:

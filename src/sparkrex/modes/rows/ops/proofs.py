@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from sparkrex.modes.rows.ops.matrices import Matrices
     from sparkrex.scalar.expression import Expression
 
+_MOST_DIGITS = 18
+"""Of a decimal that hosts compute with exactly."""
+
 _Question = tuple["Callable[..., Verdict]", "Expression | None", "Expression | None"]
 
 
@@ -74,9 +77,11 @@ def _kind(type_: pa.DataType) -> ValueKind:
     if is_of.is_integer(type_):
         return ValueKind.INTEGER
     if is_of.is_decimal(type_):
-        return ValueKind.DECIMAL
+        return ValueKind.DECIMAL if type_.precision <= _MOST_DIGITS else ValueKind.NUMBER
     if is_of.is_float64(type_):
         return ValueKind.DOUBLE
+    if is_of.is_floating(type_):
+        return ValueKind.NUMBER
     if is_of.is_string(type_) or is_of.is_large_string(type_) or is_of.is_string_view(type_):
         return ValueKind.TEXT
     if is_of.is_boolean(type_):
