@@ -43,8 +43,10 @@ def pattern_results(
     keys = tuple(f"rex_key_{number}" for number in range(len(partition_columns)))
     for name, column in zip(keys, partition_columns, strict=True):
         table = table.append_column(name, column)
-    choice = choice or choose_matcher(plan, table.slice(0, 0), evaluator, settings)
-    runner = RowRunner(choice, keys, evaluator, settings, watch)
+    if choice is None:
+        runner = RowRunner.of(plan, table.slice(0, 0), keys, evaluator, settings, watch)
+    else:
+        runner = RowRunner(choice, keys, evaluator, settings, watch)
     state = runner.open()
     names = [key.name for key in plan.partition_by]
     for feed in feeds_of(table, arrangement, settings.chunk_rows):

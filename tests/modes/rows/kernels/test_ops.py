@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from sparkrex.modes.rows.ops.reverse import reverse_shifts
 from sparkrex.modes.rows.ops.shifts import Shifts, find_shifts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tests.modes.rows.ops.letters import Element
 
@@ -81,7 +81,7 @@ class Search:
 
         return self._until_done(call, tests)
 
-    def _until_done(self, call: Any, tests: kernel.ElementTests) -> int:
+    def _until_done(self, call: Callable[[], int], tests: kernel.ElementTests) -> int:
         n_calls = 0
         while (status := call()) == kernel.NEEDS_BLOCK:
             n_calls += 1
