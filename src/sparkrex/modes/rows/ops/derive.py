@@ -24,6 +24,9 @@ class NotPossessiveError(Exception):
     """The pattern has no such elements; says why."""
 
 
+_TOO_MANY = NotPossessiveError(f"the pattern has more than {MOST_ELEMENTS} elements")
+
+
 def derive_elements(plan: MatchRecognize) -> tuple[PossessiveElement, ...]:
     """The elements of a pattern; stars are yet to be proven exclusive with what follows them."""
     elements: list[PossessiveElement] = []
@@ -39,12 +42,14 @@ def _flatten(pattern: RowPattern) -> list[tuple[str, bool]]:
             found = [(name, False)]
         case Concatenation(items):
             found = [element for item in items for element in _flatten(item)]
-        case Quantified(Variable(name), minimum, None, is_greedy=True) if 0 < minimum <= MOST_ELEMENTS:
+        case Quantified(minimum=minimum) if minimum > MOST_ELEMENTS:
+            raise _TOO_MANY
+        case Quantified(Variable(name), minimum, None, is_greedy=True) if minimum > 0:
             found = [(name, False)] * (minimum - 1) + [(name, True)]
-        case Quantified(body, minimum, int(maximum)) if 0 < minimum == maximum <= MOST_ELEMENTS:
+        case Quantified(body, minimum, int(maximum)) if 0 < minimum == maximum:
             found = _flatten(body) * minimum
         case _:
             raise NotPossessiveError(f"{pattern} is neither a variable nor one or more rows of it")
     if len(found) > MOST_ELEMENTS:
-        raise NotPossessiveError(f"the pattern has more than {MOST_ELEMENTS} elements")
+        raise _TOO_MANY
     return found
