@@ -11,7 +11,8 @@ from sparkrex.errors import AnalysisError, nearest
 from sparkrex.threads import available_threads
 
 MATCHERS = (
-    "automaton", "backtrack", "interpreter", "nfab", "basic", "by_state", "by_gap", "by_rank", "by_open", "by_event",
+    "ops", "ops_forward", "ops_reverse", "automaton", "backtrack", "interpreter", "nfab", "basic", "by_state", "by_gap",
+    "by_rank", "by_open", "by_event",
 )
 """Of all modes; which of them a query has, its mode knows."""
 PLANNERS = (
@@ -30,10 +31,10 @@ class Settings:
     `max_open_rows` of one partition that are held back while a match is undecided; `max_state_memory` in bytes for all
     that is held back between two feeds; `max_event_memory` in bytes for the runs, buffer and matches of an event query.
 
-    How: `matcher` names the algorithm; row patterns have `automaton`, `backtrack` and `interpreter`, event queries
-    `nfab`, `basic` and `backtrack`; None means that the query decides. `planner` plans segment searches; None means
-    `optimizer`, the others go by rules. `sample_series` is on how many series a segment search samples its conditions,
-    `without_rules` names its rewrite rules that are turned off.
+    How: `matcher` names the algorithm; row patterns have `ops` (`ops_forward`, `ops_reverse`), `automaton`,
+    `backtrack` and `interpreter`, event queries `nfab`, `basic` and `backtrack`; None means that the query decides.
+    `planner` plans segment searches; None means `optimizer`, the others go by rules. `sample_series` is on how many
+    series a segment search samples its conditions, `without_rules` names its rewrite rules that are turned off.
     `threads` are used in memory, one in a Spark worker; None means all cores. `chunk_rows`, if set, feeds the matcher
     that many rows at a time. On Spark, `sort_memory` is how many bytes a worker uses to order rows in memory; when its
     rows fill half of that, it sorts on disk.

@@ -48,7 +48,7 @@ def steps() -> Iterator[Step]:
     """All queries of the warm-up."""
     rows = _rows(MEDIUM)
     for name, clause in _CLAUSES.items():
-        for matcher in (None, "automaton", "backtrack"):
+        for matcher in (None, "ops_forward", "ops_reverse", "automaton", "backtrack"):
             for chunk_rows in (None, MEDIUM // 2 + 1):
                 where = f"{matcher or 'any matcher'}{', in chunks' if chunk_rows else ''}"
                 yield Step(f"{name}, {where}", clause, rows, Settings(matcher=matcher, chunk_rows=chunk_rows))

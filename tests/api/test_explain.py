@@ -27,5 +27,5 @@ def test_the_matcher_and_every_other_has_a_reason() -> None:
         [chosen] = [line for line in text if "─ matcher " in line]
         name, reason = chosen.split("matcher ")[1].split(": ", 1)
         others = [line.split("not ")[1].split(": ", 1) for line in text if "─ not " in line]
-        assert {name, *(other for other, _ in others)} == {"automaton", "backtrack", "interpreter"}
+        assert {name, *(other for other, _ in others)} == {"ops", "automaton", "backtrack", "interpreter"}
         assert all([reason, *(why for _, why in others)])

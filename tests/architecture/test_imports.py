@@ -56,6 +56,7 @@ TABLE: dict[str, Allowed] = {
     "scalar": allow(*FOUNDATION, "syntax", packages="sqlglot"),
     "scalar/render": allow(*FOUNDATION, "scalar", packages="sqlglot"),
     "scalar/analyze": allow(*FOUNDATION, "syntax", "languages", "scalar", packages="sqlglot"),
+    "scalar/prove": allow("scalar"),
     # Who evaluates SQL: a protocol, and what knows DuckDB, which nobody else does.
     "hosts": allow(*FOUNDATION),
     "hosts/host": allow(*FOUNDATION, packages="pyarrow"),
@@ -87,7 +88,11 @@ TABLE: dict[str, Allowed] = {
     # Row patterns.
     "modes/rows": allow(
         *FOUNDATION, "syntax", "languages", *EXPRESSIONS, "scalar/analyze", *EVALUATION, "kernels", "modes",
-        "modes/plan", "modes/rows/kernels", *LOWERING, packages="numpy pyarrow sqlglot",
+        "modes/plan", "modes/rows/kernels", "modes/rows/ops", *LOWERING, packages="numpy pyarrow sqlglot",
+    ),
+    "modes/rows/ops": allow(
+        *FOUNDATION, "languages", "scalar", "scalar/prove", *EVALUATION, "modes/plan", "modes/rows",
+        "modes/rows/kernels", packages="numpy pyarrow",
     ),
     "modes/rows/kernels": allow("kernels", packages="numpy numba"),
     # Segments. Aggregates know arrays, not patterns or plans; operators carry out plans and do not know who makes them.

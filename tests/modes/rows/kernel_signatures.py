@@ -3,7 +3,7 @@
     python -m tests.modes.rows.kernel_signatures
 
 Prints JSON: the signatures of every kernel that Python calls. Columns are whole numbers, doubles, strings and times,
-with and without NULLs; queries run whole, in chunks and in threads, by both matchers, with and without rows.
+with and without NULLs; queries run whole, in chunks and in threads, by all compiled matchers, with and without rows.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sparkrex.kernels import lazy
 from sparkrex.kernels.lazy import Kernel
 from sparkrex.modes.rows import kernels
 from sparkrex.modes.rows.backtrack import matcher as backtrack
+from sparkrex.modes.rows.ops import matcher as ops
 
 QUERIES = [
     "PATTERN (A B* C) DEFINE A AS e = 'a', B AS v > PREV(v), C AS e = 'c'",
@@ -37,6 +38,8 @@ QUERIES = [
     "AFTER MATCH SKIP TO NEXT ROW PATTERN (A X* B) DEFINE B AS n - FIRST(n) <= 4 AND CLASSIFIER(X) IS NULL",
     "PATTERN (A (X* B)+ C?) DEFINE A AS n < 5, B AS e = 'b' AND n > A.n, C AS v > LAST(B.v, 1) OR MATCH_NUMBER() > 3",
     "PATTERN (() | A) DEFINE A AS n > 0",
+    "PATTERN (A B+ C) DEFINE A AS e = 'a', B AS n < 5, C AS n >= 5 AND v > PREV(v)",
+    "PATTERN (A+ B C{2}) DEFINE A AS n < 5 AND v >= avg(A.v), B AS n >= 5 AND x > sum(A.x) - 9, C AS v > FIRST(v)",
 ]
 OUTPUTS = [
     "MEASURES MATCH_NUMBER() AS m ONE ROW PER MATCH", "MEASURES CLASSIFIER() AS c ALL ROWS PER MATCH",
@@ -67,7 +70,7 @@ def table(seed: int, n_rows: int = 90) -> pa.Table:
 def run() -> None:
     """Every query, by every matcher that takes it, in all settings."""
     lazy.FEW_ROWS = -1  # few rows are walked without compiling
-    backtrack.LEAST_ROWS = threads.LEAST = 1  # nor are few shared by threads
+    backtrack.LEAST_ROWS = ops.LEAST_ROWS = threads.LEAST = 1  # nor are few shared by threads
     tables = [table(seed) for seed in range(2)]
     tables += [tables[0].slice(0, 0), tables[1].slice(0, 1)]
     for number, query in enumerate(QUERIES):
@@ -75,7 +78,7 @@ def run() -> None:
             head, _, pattern = query.rpartition("PATTERN")
             output = OUTPUTS[(number + place) % 3]
             clause = f"PARTITION BY k ORDER BY ts {output} {head} PATTERN{pattern}"
-            for matcher in (None, "backtrack"):
+            for matcher in (None, "backtrack", "ops_forward", "ops_reverse"):
                 for given in (tables[place % 2], tables[2 + number % 2]):
                     rex.sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})", t=given,
                             settings={**settings, "matcher": matcher})

@@ -12,6 +12,8 @@ SEARCHES = {
         query(NEVER_ENDING, rows=200_000, partitions=2, max_steps=10**15)""",
     "automaton, overlapping matches": """
         query("AFTER MATCH SKIP TO NEXT ROW PATTERN (A+) DEFINE A AS x >= 0", rows=3_000_000)""",
+    "ops": """
+        query("PATTERN (A+ B) DEFINE A AS x >= 0 AND x >= FIRST(x), B AS x < 0 AND x < FIRST(x)", rows=400_000)""",
     "interpreter": """
         query(NEVER_ENDING, rows=3_000, max_steps=10**15, matcher="interpreter")""",
 }

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-CALLED = {"automaton.look_back", "automaton.walk", "automaton.walk_past", "backtrack.is_ascending", "backtrack.search"}
+CALLED = {
+    "automaton.look_back", "automaton.walk", "automaton.walk_past", "backtrack.is_ascending", "backtrack.search",
+    "ops.search", "ops.search_back",
+}
 """Kernels that Python calls."""
 
 

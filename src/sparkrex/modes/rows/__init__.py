@@ -1,1 +1,1 @@
-"""Row patterns: SQL:2016 MATCH_RECOGNIZE. A plan, three matchers, and the choice among them."""
+"""Row patterns: SQL:2016 MATCH_RECOGNIZE. A plan, four matchers, and the choice among them."""

@@ -12,6 +12,7 @@ from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.modes.rows.automaton.matcher import AutomatonMatcher
 from sparkrex.modes.rows.backtrack.matcher import BacktrackMatcher
 from sparkrex.modes.rows.interpreter import Interpreter
+from sparkrex.modes.rows.ops.matcher import OpsMatcher
 from sparkrex.modes.rows.problem import Problem
 
 if TYPE_CHECKING:
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from sparkrex.settings import Settings
 
 
-MATCHERS: list[type[Matcher]] = [AutomatonMatcher, BacktrackMatcher, Interpreter]
-"""By rank: what costs least a row first. The last one supports everything."""
+MATCHERS: list[type[Matcher]] = [OpsMatcher, AutomatonMatcher, BacktrackMatcher, Interpreter]
+"""By rank: what costs least a row first. The last one supports everything.
+
+The first one takes what is possessive, by the language or because a condition that reads the match would be searched by
+backtracking; other patterns only if it is asked for.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,7 @@ def choose_from(problem: Problem, wanted: str | None) -> Choice:
 
     Another mode of the statement may have the one that is wanted, and this one not.
     """
-    names = [kind.name for kind in MATCHERS]
-    first = names.index(wanted) if wanted in names else 0
+    first = next((n for n, kind in enumerate(MATCHERS) if wanted in (kind.name, *kind.other_names)), 0)
     refusals: list[tuple[str, str]] = []
     for place, kind in enumerate(MATCHERS):
         matcher = kind(problem)

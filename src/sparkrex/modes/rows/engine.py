@@ -19,28 +19,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.rows.choose import Choice
     from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.settings import Settings
 
 
 def run_pattern(
-    plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+    plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch,
+    choice: Choice | None = None,
 ) -> pa.Table:
     """The result of one MATCH_RECOGNIZE over its input."""
-    return pa.concat_tables(pattern_results(plan, table, evaluator, settings, watch))
+    return pa.concat_tables(pattern_results(plan, table, evaluator, settings, watch, choice))
 
 
 def pattern_results(
-    plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+    plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch,
+    choice: Choice | None = None,
 ) -> Iterator[pa.Table]:
-    """The same, as it is decided: in one piece, or chunk by chunk."""
+    """The same, as it is decided: in one piece, or chunk by chunk. By the matcher that was chosen, if it was."""
     plan, table = add_relation_columns(plan, table, evaluator)
     arrangement, partition_columns = arrange_rows(plan, table, evaluator, settings.thread_count())
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
     keys = tuple(f"rex_key_{number}" for number in range(len(partition_columns)))
     for name, column in zip(keys, partition_columns, strict=True):
         table = table.append_column(name, column)
-    runner = RowRunner.of(plan, table.slice(0, 0), keys, evaluator, settings, watch)
+    if choice is None:
+        runner = RowRunner.of(plan, table.slice(0, 0), keys, evaluator, settings, watch)
+    else:
+        runner = RowRunner(choice, keys, evaluator, settings, watch)
     state = runner.open()
     names = [key.name for key in plan.partition_by]
     for feed in feeds_of(table, arrangement, settings.chunk_rows):
@@ -57,5 +63,6 @@ def explain_pattern(
     choice = choose_matcher(widened, sample, evaluator, settings)
     watch = Stopwatch()
     if analyze:
-        run_pattern(plan, table, evaluator, settings, watch)
+        # By the same matcher, which then knows what it did.
+        run_pattern(plan, table, evaluator, settings, watch, choice)
     return RowsExplained(plan, choice, host_reasons(choice.conditions, sample), watch.laps)

@@ -48,6 +48,8 @@ class Matcher(ABC):
     """A row pattern matcher for one problem. A new one is a subclass and a line in `choose.MATCHERS`."""
 
     name: ClassVar[str]
+    other_names: ClassVar[tuple[str, ...]] = ()
+    """Other names that the setting `matcher` has for it, which ask for one of its ways."""
     slower: ClassVar[str] = "slower"
     """Why one before it in rank is better."""
 

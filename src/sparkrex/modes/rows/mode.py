@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class RowsMode:
     """See `modes.protocol.Mode`."""
 
-    matchers: ClassVar[tuple[str, ...]] = tuple(kind.name for kind in MATCHERS)
+    matchers: ClassVar[tuple[str, ...]] = tuple(name for kind in MATCHERS for name in (kind.name, *kind.other_names))
 
     def results(
         self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch

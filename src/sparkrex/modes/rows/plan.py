@@ -13,9 +13,25 @@ if TYPE_CHECKING:
     from sparkrex.scalar.expression import Expression
 
 
+@dataclass(frozen=True, slots=True)
+class PossessiveElement:
+    """An element of a pattern whose stars give nothing back: a star takes rows while its condition holds.
+
+    `variables` are the row pattern variables of its first row and of its later rows, the same one twice if they share
+    it. `condition` is the element's own, with the row under test named as such (`scalar.current_row`); None: any row.
+    """
+
+    variables: tuple[str, str]
+    is_star: bool
+    condition: Expression | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRecognize(Plan):
-    """One MATCH_RECOGNIZE relation. WITHIN is already part of every definition."""
+    """One MATCH_RECOGNIZE relation. WITHIN is already part of every definition.
+
+    `possessive`, if there are any, are elements that say the same as pattern and definitions together do.
+    """
 
     mode: ClassVar[str] = "rows"
 
@@ -25,6 +41,7 @@ class MatchRecognize(Plan):
     pattern: RowPattern
     subsets: tuple[Subset, ...]
     definitions: tuple[Definition, ...]
+    possessive: tuple[PossessiveElement, ...] = ()
 
     def tested(self) -> tuple[Expression, ...]:
         """The conditions of DEFINE."""

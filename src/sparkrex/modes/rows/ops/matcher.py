@@ -1,0 +1,233 @@
+"""The `ops` matcher: patterns of possessive elements, by Optimized Pattern Search.
+
+Sadri, Zaniolo, Zarkesh and Adibi, "Optimization of Sequence Queries in Database Systems" (2001). What the conditions
+say of each other, proven once per query, tells after a failure how far the pattern may move on and which of its
+elements need no test there (`shifts`). Rows are tested one at a time: a row condition's bitmap is evaluated for a block
+of rows when the search first needs one of them, a condition that reads the match where the search comes to it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparkrex.columns.ordered import Columns, partition_ranges
+from sparkrex.evaluate.bytecode import CannotCompileError
+from sparkrex.evaluate.context import Context
+from sparkrex.matching.matches import Matches
+from sparkrex.modes.plan import SkipTo
+from sparkrex.modes.rows.deadlines import find_deadlines
+from sparkrex.modes.rows.kernels import ops as kernel
+from sparkrex.modes.rows.kernels.arguments import Bounds, Limits
+from sparkrex.modes.rows.kernels.backtrack import DONE
+from sparkrex.modes.rows.matcher import Matcher
+from sparkrex.modes.rows.ops.blocks import BlockBitmaps
+from sparkrex.modes.rows.ops.derive import NotPossessiveError, derive_elements
+from sparkrex.modes.rows.ops.elements import Element, find_differences, find_final, sort_elements
+from sparkrex.modes.rows.ops.proofs import Proofs, facts_of
+from sparkrex.modes.rows.ops.reverse import Reverse, estimated_shift
+from sparkrex.modes.rows.ops.search import ForwardSearch, ReverseSearch, Search
+from sparkrex.modes.rows.ops.shifts import Shifts, find_shifts
+from sparkrex.modes.rows.ops.tables import element_tables
+from sparkrex.scalar.split import Condition
+from sparkrex.threads import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sparkrex.modes.rows.matcher import Partitions
+    from sparkrex.modes.rows.problem import Problem
+
+LEAST_ROWS = 1 << 15
+"""Fewer rows than this are not worth a thread of their own."""
+
+FORWARD, REVERSE = "ops_forward", "ops_reverse"
+"""What the setting `matcher` may ask for beside `ops`, which leaves the direction to us."""
+
+
+class OpsMatcher(Matcher):
+    """Immutable but for its counts of tests and rows, which EXPLAIN ANALYZE shows."""
+
+    name = "ops"
+    other_names = (FORWARD, REVERSE)
+    slower = "it is for patterns whose stars give nothing back"
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.n_tests = self.n_rows = 0
+        self.elements: tuple[Element, ...] = ()
+        self.proofs = Proofs(facts_of(problem.sample.schema))
+        self.exclusions: list[str] = []
+        self._refused = self._find_elements() or self._find_conditions()
+        if self._refused is None:
+            self._make_tables()
+
+    @property
+    def refusal(self) -> str | None:
+        """Why this matcher cannot run the query, None if it can."""
+        return self._refused
+
+    @property
+    def reason(self) -> str:
+        """Why it is chosen."""
+        if self.problem.plan.possessive:
+            return "the stars of the pattern give nothing back"
+        if not any(element.is_star for element in self.elements):
+            return "the pattern is a sequence of single rows"
+        return "no star of the pattern can give a row back"
+
+    def _is_asked_for(self) -> bool:
+        return self.problem.settings.matcher in (self.name, *self.other_names)
+
+    def _find_elements(self) -> str | None:
+        """Find the elements of the pattern; why there are none, or None."""
+        plan = self.problem.plan
+        if plan.skip.to is not SkipTo.PAST_LAST_ROW:
+            return f"AFTER MATCH SKIP {plan.skip.to.value} lets matches overlap"
+        if plan.possessive:
+            self.elements = sort_elements(plan.possessive)
+            return None
+        if not self._is_asked_for() and all(condition.context is None for condition in self.problem.conditions):
+            return "every condition is decided by rows alone"
+        try:
+            elements = sort_elements(derive_elements(plan))
+        except NotPossessiveError as error:
+            return str(error)
+        for star, following in itertools.pairwise(elements):
+            if star.is_star:
+                verdict = self.proofs.exclude(star, following)
+                if verdict is None:
+                    return f"{star.variables[0]}+ may give rows back: a row may be {following.variables[0]} as well"
+                self.exclusions.append(f"{star.variables[0]} excludes {following.variables[0]}: {verdict.why}")
+        self.elements = elements
+        return None
+
+    def _find_conditions(self) -> str | None:
+        """Number the bitmaps; why a condition that reads the match cannot be compiled, or None."""
+        rows = dict.fromkeys(element.row for element in self.elements if element.row is not None)
+        self.bitmap_of = {row: number for number, row in enumerate(rows)}
+        self.row_conditions = [
+            Condition(next(e.variables[0] for e in self.elements if e.row == row), row, None) for row in rows
+        ]
+        try:
+            self._context(Columns(self.problem.sample, np.zeros(1, np.int64)))
+        except CannotCompileError as error:
+            return str(error)
+        return None
+
+    def _make_tables(self) -> None:
+        elements = self.elements
+        self.matrices = self.proofs.matrices(elements)
+        self.shifts: Shifts = find_shifts(
+            self.matrices, [element.is_star for element in elements], find_differences(elements)
+        )
+        self.reverse, self.direction = self._choose_direction()
+
+    def _choose_direction(self) -> tuple[Reverse | None, str]:
+        """The reversed pattern if it is searched, and the direction with its reason."""
+        wanted = self.problem.settings.matcher
+        reverse = Reverse.of(self.elements, self.proofs)
+        if isinstance(reverse, str):
+            return None, f"forward search: reverse search could give other matches, {reverse}"
+        forward, backward = estimated_shift(self.shifts.shift), estimated_shift(reverse.shifts.shift[:-1])
+        why = f"estimated shift {forward:.2f} forward, {backward:.2f} in reverse"
+        is_reverse = backward > forward
+        if wanted in self.other_names:
+            is_reverse = wanted == REVERSE
+            why = f"the setting matcher asks for it; {why}"
+        return (reverse, f"reverse search: {why}") if is_reverse else (None, f"forward search: {why}")
+
+    def describe(self) -> list[str]:
+        """The elements, shift and next, the direction, and the tests if any were made."""
+        shift, following = self.shifts.shift[1:].tolist(), self.shifts.next[1:].tolist()
+        text = ", ".join(("*" if element.is_star else "") + element.variables[0] for element in self.elements)
+        lines = [f"elements ({text})", f"shift {_listed(shift)}, next {_listed(following)}", self.direction]
+        if self.shifts.inside <= len(self.elements):
+            lines.append("starts inside the first star are tried: a condition reads more of it than its last row")
+        lines += self.exclusions
+        if self.n_rows:
+            lines.append(f"{self.n_tests:,} tests of {self.n_rows:,} rows")
+        return lines
+
+    def _context(self, frame: Columns) -> Context:
+        conditions = tuple(Condition(e.variables[0], None, e.context) for e in self.elements)
+        problem = self.problem
+        return Context(
+            conditions, problem.program.variables, frame, problem.evaluator, problem.settings.thread_count()
+        )
+
+    def find(self, frame: Columns, partitions: Partitions) -> Matches:
+        """See `modes.rows.matcher`."""
+        problem = self.problem
+        bitmaps = BlockBitmaps(self.row_conditions, frame, problem)
+        stop = np.zeros(1, np.uint8)
+        pieces = partition_ranges(frame, problem.settings.thread_count(), LEAST_ROWS) or [(0, 0)]
+        searches = waiting = self._searches(frame, partitions, bitmaps, stop, pieces)
+        # The host is asked by this thread only, so searches come back to it when they lack a block.
+        while waiting:
+            go_on = partial(_go_on, waiting)
+            spread(go_on, [(n, n + 1) for n in range(len(waiting))], partial(stop.fill, 1))
+            waiting = [search for search in waiting if search.status == kernel.NEEDS_BLOCK]
+            for search in waiting:
+                bitmaps.fill(*search.lacks)
+        for search in searches:
+            if search.status != DONE:
+                raise problem.failure(search.status, search.row)
+        self.n_tests += sum(search.n_tests for search in searches)
+        self.n_rows += frame.n_rows
+        return Matches.joined([search.matches() for search in searches])
+
+    def _searches(
+        self, frame: Columns, partitions: Partitions, bitmaps: BlockBitmaps, stop: NDArray[np.uint8],
+        pieces: Sequence[tuple[int, int]],
+    ) -> list[Search]:
+        """A search for every range of partitions."""
+        problem = self.problem
+        variables = problem.program.variables
+        # Rows to come can decide where an open partition's occurrences end.
+        reverse = self.reverse if partitions.ends.all() else None
+        elements, shifts = (reverse.elements, reverse.shifts) if reverse is not None else (self.elements, self.shifts)
+        context = self._context(frame)
+        tables = element_tables(elements, shifts, find_final(elements), variables)
+        limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
+        tests = self._tests(elements, context, bitmaps)
+        deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
+        searches: list[Search] = []
+        for begin, end in pieces:
+            offsets = partitions.offsets[begin : end + 1]
+            bounds = Bounds(
+                offsets, partitions.begins[begin:end], partitions.ends[begin:end], partitions.start[begin:end],
+                partitions.number[begin:end],
+            )
+            if reverse is not None:
+                searches.append(ReverseSearch(bounds, tables, tests, limits))
+                continue
+            longest = int(np.diff(offsets).max(initial=0))
+            searches.append(ForwardSearch(
+                bounds, tables, tests, limits,
+                (deadlines, context.machine(), context.columns, context.path(longest)), longest,
+            ))
+        return searches
+
+    def _tests(self, elements: Sequence[Element], context: Context, bitmaps: BlockBitmaps) -> kernel.ElementTests:
+        variables = self.problem.program.variables
+        numbers = [variables.index(element.variables[0]) for element in elements]
+        return kernel.ElementTests(
+            np.array([-1, *(-1 if e.row is None else self.bitmap_of[e.row] for e in elements)], np.int32),
+            np.array([0, *context.code_begin[numbers]], np.int64), np.array([0, *context.code_end[numbers]], np.int64),
+            bitmaps.bitmaps, bitmaps.is_filled,
+        )
+
+
+def _go_on(searches: Sequence[Search], begin: int, end: int) -> None:
+    for search in searches[begin:end]:
+        search.go_on()
+
+
+def _listed(values: list[int]) -> str:
+    return f"({', '.join(map(str, values))})"
