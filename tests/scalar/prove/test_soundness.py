@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.scalar.prove.conditions import FAMILIES, Conditions, assignments, facts_of_columns, references
 from tests.scalar.prove.plain import evaluated
 
-from sparkrex.scalar.expression import Expression
 from sparkrex.scalar.prove import Answer, Facts, Verdict, prove, prove_from_failure
 from sparkrex.scalar.prove.wording import write
+
+if TYPE_CHECKING:
+    from sparkrex.scalar.expression import Expression
 
 _N_PAIRS = int(os.environ.get("REX_PROOFS", "120"))
 """Pairs of conditions of every family, and per seed."""
