@@ -71,7 +71,9 @@ TABLE: dict[str, Allowed] = {
     # Files behind URIs; fsspec is used if it is there.
     "columns/paths": allow(*FOUNDATION, packages="pyarrow fsspec"),
     # What modes share: conditions over rows, and what is read from matches.
-    "evaluate": allow(*FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", packages="numpy pyarrow"),
+    "evaluate": allow(
+        *FOUNDATION, *EXPRESSIONS, "scalar/prove", "hosts/host", "columns", "kernels", packages="numpy pyarrow",
+    ),
     "matching": allow(
         *FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", "modes/plan", packages="numpy pyarrow",
     ),
@@ -87,8 +89,8 @@ TABLE: dict[str, Allowed] = {
     ),
     # Row patterns.
     "modes/rows": allow(
-        *FOUNDATION, "syntax", "languages", *EXPRESSIONS, "scalar/analyze", *EVALUATION, "kernels", "modes",
-        "modes/plan", "modes/rows/kernels", *LOWERING, packages="numpy pyarrow sqlglot",
+        *FOUNDATION, "syntax", "languages", *EXPRESSIONS, "scalar/analyze", "scalar/prove", *EVALUATION, "kernels",
+        "modes", "modes/plan", "modes/rows/kernels", *LOWERING, packages="numpy pyarrow sqlglot",
     ),
     "modes/rows/kernels": allow("kernels", packages="numpy numba"),
     # Segments. Aggregates know arrays, not patterns or plans; operators carry out plans and do not know who makes them.

@@ -196,6 +196,14 @@ FROM_TRUTH: list[tuple[Facts, str, str, Answer]] = [
     (POSITIVE, "x < -1 * y", "x < y", T),
     (POSITIVE, "z < -1 * y", "z < 0", U),  # if y is NaN, so is the product, above zero
     (POSITIVE, "x > 0 * y", "x >= 0", T),
+    (NULLABLE, "y >= z AND x > -2 * y", "x > -2 * z", U),
+    (POSITIVE, "z > 0.5 * y", "z > 0", T),
+    (POSITIVE, "z >= 0.5 * y", "z > 0", U),  # half of the least double is zero
+    (POSITIVE, "k >= 0.5 * j", "k > 0.25 * j", T),
+    (NULLABLE, "i > 0.5 * j AND i - 1 < 0.5 * j", "i = 1", U),
+    (POSITIVE, "m > 1.02 * i", "m > 0.98 * i", U),  # hosts may round the product before they compare
+    (NULLABLE, "0.5 * m > 1", "m > 2", U),
+    (NULLABLE, "0.5 * m > 1", "0.5 * m > 0", T),
     # Other kinds.
     (NULLABLE, "name = 'IBM'", "name <> 'INTC'", T),
     (NULLABLE, "name < 'B'", "name < 'a'", T),
@@ -223,7 +231,13 @@ FROM_TRUTH: list[tuple[Facts, str, str, Answer]] = [
     (NULLABLE, "rand() < 0.5", "rand() < 0.5", U),
     (NULLABLE, "rand() < 0.5 AND x > 3", "x > 2", T),
     (NULLABLE, "i % 2 = 0", "i % 2 = 1", F),
+    (NULLABLE, "(x < 10) = FALSE", "x >= 10", T),
+    (NULLABLE, "(x < 10) <> FALSE", "x < 10", T),
     # Mixed kinds.
+    (NULLABLE, "x >= 9007199254740992", "x >= 9007199254740993", T),  # one double
+    (NULLABLE, "x = 0.1", "x = 1e-1", T),
+    (NULLABLE, "i BETWEEN 9007199254740993 AND 1e17", "i >= 9007199254740993", U),  # compared as doubles
+    (NULLABLE, "i >= 9007199254740993", "i BETWEEN 9007199254740992 AND 9223372036854775807", U),
     (NULLABLE, "i > x AND x > j", "i > j", U),
     (NULLABLE, "i > x", "x < i", T),
     (NULLABLE, "i > m AND m >= 3", "i >= 4", T),
