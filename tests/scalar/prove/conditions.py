@@ -62,7 +62,12 @@ def assignments(names: list[Reference], facts: Facts, chance: random.Random, mos
             yield dict(zip(names, values, strict=True))
         return
     for _ in range(most):
-        yield {name: chance.choice(domain) for name, domain in zip(names, domains, strict=True)}
+        row: dict[Any, Any] = {}
+        for name, domain in zip(names, domains, strict=True):
+            # Equal values are where strict and non-strict differ, and would be rare.
+            alike = [value for value in row.values() if value in domain]
+            row[name] = chance.choice(alike if alike and chance.random() < 0.4 else domain)
+        yield row
 
 
 def _is_allowed(value: Any, column: str, shift: int, facts: Facts) -> bool:
