@@ -398,7 +398,9 @@ def _run_if_given(query: Query, table: Any, spark: Any) -> Any:
 
 
 def _dialect(name: object) -> str:
-    return "spark" if name is None else _text("dialect=", name).lower()
+    """The SQL dialect by name. SQL-TS is recognised in all of them; by its own name it stands in Spark's."""
+    written = "spark" if name is None else _text("dialect=", name).lower()
+    return "spark" if written == "sqlts" else written
 
 
 def _with_planner(settings: Settings, planner: str | None) -> Settings:

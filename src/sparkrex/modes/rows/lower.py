@@ -31,6 +31,11 @@ def lower(
         Definition(definition.variable, lowering.lowered(definition.condition, is_guarded=False))
         for definition in plan.definitions
     )
+    possessive = tuple(
+        element if element.condition is None
+        else replace(element, condition=lowering.lowered(element.condition, is_guarded=False))
+        for element in plan.possessive
+    )
     passed = {
         name: lowering.column(ColumnAt(Target(), name), "c")
         for name in plan.passed_columns() if wanted is None or name.lower() in wanted
@@ -51,6 +56,7 @@ def lower(
         order_by=tuple(replace(key, column=None) for key in order_by),
         measures=tuple(measures),
         definitions=definitions,
+        possessive=possessive,
         output_names=None,
     )
     texts = [

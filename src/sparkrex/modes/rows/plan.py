@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from sparkrex.scalar.expression import Expression
 
 
+@dataclass(frozen=True, slots=True)
+class PossessiveElement:
+    """An element of a pattern whose stars give nothing back: a star takes rows while its condition holds."""
+
+    variables: tuple[str, str]
+    """The row pattern variables of its first row and of its later rows; the same one twice if they share it."""
+    is_star: bool
+    condition: Expression | None
+    """Its own condition, references to the row under test named as the current row; None: any row."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRecognize(Plan):
     """One MATCH_RECOGNIZE relation. WITHIN is already part of every definition."""
@@ -25,6 +36,8 @@ class MatchRecognize(Plan):
     pattern: RowPattern
     subsets: tuple[Subset, ...]
     definitions: tuple[Definition, ...]
+    possessive: tuple[PossessiveElement, ...] = ()
+    """The elements of a pattern whose stars give nothing back; `pattern` and `definitions` alone mean the same."""
 
     def tested(self) -> tuple[Expression, ...]:
         """The conditions of DEFINE."""
