@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from tests.languages.sqlts.model import Agg, Between, Comparison, Condition, Constant, Either, Not, Pattern, Ref, Sum, Term
+from tests.languages.sqlts.model import (
+    Agg,
+    Between,
+    Comparison,
+    Condition,
+    Constant,
+    Either,
+    Not,
+    Pattern,
+    Ref,
+    Sum,
+    Term,
+)
+
+if TYPE_CHECKING:
+    import random
 
 _NAMES = "XYZTU"
 
@@ -14,8 +28,9 @@ _NAMES = "XYZTU"
 def draw_rows(draw: random.Random) -> list[dict[str, Any]]:
     """Rows of a few clusters in random order, prices small and sometimes missing."""
     n_clusters = draw.choice([1, 1, 2, 3])
+    prices = [None, *range(6)] if draw.random() < 0.5 else [*range(6)]
     rows = [
-        {"name": f"c{cluster}", "date": date, "price": draw.choice([None, *range(6)] if draw.random() < 0.5 else range(6))}
+        {"name": f"c{cluster}", "date": date, "price": draw.choice(prices)}
         for cluster in range(n_clusters) for date in range(draw.randrange(12))
     ]
     draw.shuffle(rows)

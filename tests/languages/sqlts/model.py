@@ -55,7 +55,7 @@ class Between:
 
 @dataclass(frozen=True)
 class Either:
-    """OR of conditions, or with `is_all` AND in parentheses."""
+    """OR of conditions, in parentheses."""
 
     parts: tuple[Condition, ...]
 
@@ -111,7 +111,8 @@ def query_text(pattern: Pattern) -> str:
     cluster = f"CLUSTER BY {pattern.cluster} " if pattern.cluster else ""
     elements = ", ".join(("*" if is_star else "") + name for name, is_star in pattern.elements)
     where = " AND ".join(condition_text(conjunct) for conjunct in pattern.conjuncts)
-    return f"SELECT {selected} FROM quote {cluster}SEQUENCE BY date AS ({elements})" + (f" WHERE {where}" if where else "")
+    query = f"SELECT {selected} FROM quote {cluster}SEQUENCE BY date AS ({elements})"
+    return f"{query} WHERE {where}" if where else query
 
 
 def elements_named(part: Condition | Term) -> set[str]:

@@ -1,8 +1,8 @@
 """SQL-TS by its definition, over lists of rows: slow and obvious.
 
-A conjunct belongs to the last element that it names; one on the CLUSTER BY column only says which clusters are searched.
-A star takes rows while its conjuncts are TRUE, at least one, and gives none back. From every start row there is at most one
-match; the search goes on behind it, or at the next start row without one.
+A conjunct belongs to the last element that it names; one on the CLUSTER BY column only says which clusters are
+searched. A star takes rows while its conjuncts are TRUE, at least one, and gives none back. From every start row there
+is at most one match; the search goes on after it, or at the next start row without one.
 """
 
 from __future__ import annotations
@@ -125,7 +125,9 @@ def value(term: Term, rows: list[Row], mapping: Mapping) -> Any:
             return len(mapping[element])
         case Agg(function, element, column):
             values = [rows[at][column] for at in mapping[element] if rows[at][column] is not None]
-            return {"sum": sum, "min": min, "max": max}[function](values) if values else None
+            if not values:
+                return None
+            return sum(values) if function == "sum" else min(values) if function == "min" else max(values)
         case Sum(left, right):
             values = [value(left, rows, mapping), value(right, rows, mapping)]
             return None if None in values else sum(values)

@@ -59,7 +59,10 @@ def claim_query(
     names = dict(selected.names)
     edits = []
     for place in selected.places:
-        text = f"{selected.alias}.{place.measure}" + _alias_text(names.pop(place.last, None), dialect)
+        text = f"{selected.alias}.{place.measure}"
+        if place.first >= query.outline.rest.start and place.measure in selected.ordered:
+            text = _name_text(selected.ordered[place.measure], dialect)
+        text += _alias_text(names.pop(place.last, None), dialect)
         edits.append(Edit(first + place.first, first + place.last, text))
     for at, name in names.items():
         text = query.writer.token_text(query.tokens[at]) + _alias_text(name, dialect)
@@ -100,7 +103,9 @@ def _filter_text(query: Query) -> str | None:
 
 
 def _alias_text(name: str | None, dialect: Dialect) -> str:
-    if name is None:
-        return ""
+    return "" if name is None else f" AS {_name_text(name, dialect)}"
+
+
+def _name_text(name: str, dialect: Dialect) -> str:
     is_plain = re.fullmatch(r"[A-Za-z_]\w*", name) is not None
-    return f" AS {name if is_plain else exp.to_identifier(name, quoted=True).sql(dialect=dialect)}"
+    return name if is_plain else exp.to_identifier(name, quoted=True).sql(dialect=dialect)

@@ -122,6 +122,11 @@ def read_outline(tokens: Sequence[Token], source: Source) -> Outline:
             "REX109", "SEQUENCE BY is followed by its keys and the elements in parentheses", source,
             span_of(tokens[sequence]).to(span_of(tokens[place])), hint="SEQUENCE BY d AS (X, *Y)",
         )
+    if named == sequence + 2:
+        raise ParseError(
+            "REX109", "SEQUENCE BY is empty", source, span_of(tokens[sequence]).to(span_of(tokens[sequence + 1])),
+            hint="name the keys by which rows follow each other: SEQUENCE BY date AS (X, *Y)",
+        )
     end = closing(tokens, named + 1, source)
     where, rest = _after(tokens, end, outer, source)
     before = sequence - 1 if outer.get(sequence - 1) == "," else sequence

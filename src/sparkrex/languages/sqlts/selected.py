@@ -53,6 +53,8 @@ class Selected:
     measures: dict[str, Written]
     places: tuple[Place, ...]
     names: dict[int, str]
+    ordered: dict[str, str]
+    """Of SELECT DISTINCT, the names of the result's columns by their measures: hosts order by those only."""
     alias: str
     """What the table of matches is called."""
     tree: exp.Select | None
@@ -91,7 +93,9 @@ class Selection:
         for part in (outline.items, outline.rest):
             self._find_places(part, is_grouped=is_grouped)
         tree = self._parse()
-        return Selected(self.measures, tuple(self.places), self._names(items, tree), self.alias, tree)
+        names = self._names(items, tree)
+        ordered = self._ordered(items, names, tree) if word(self.tokens[1]) == "DISTINCT" else {}
+        return Selected(self.measures, tuple(self.places), names, ordered, self.alias, tree)
 
     def _refuse_stars(self, item: range) -> None:
         words = [word(self.tokens[index]) for index in item[:3]]
@@ -218,6 +222,24 @@ class Selection:
                 span = Span(self.tokens[item.start].start, self.tokens[item.stop - 1].end + 1)
                 names[item.stop - 1] = " ".join(self.source.text[span.start : span.end].split())
         return names
+
+
+    def _ordered(
+        self, items: Sequence[range], names: dict[int, str], tree: exp.Select | None
+    ) -> dict[str, str]:
+        """The columns of the result that are a measure, by it; not those whose name another one has too."""
+        if tree is None or len(tree.expressions) != len(items):
+            return {}
+        given = [names.get(item.stop - 1) or tree.expressions[n].alias_or_name for n, item in enumerate(items)]
+        columns = {}
+        for item, name in zip(items, given, strict=True):
+            place = next((place for place in self.places if place.first == item.start), None)
+            is_whole = place is not None and (
+                place.last == item.stop - 1 or word(self.tokens[place.last + 1]) == "AS" or place.last == item.stop - 2
+            )
+            if place is not None and is_whole and given.count(name) == 1:
+                columns[place.measure] = name
+        return columns
 
 
 def _is_aggregate(name: str) -> bool:
