@@ -74,7 +74,8 @@ def test_select(select: str, after: str, expected: list[tuple[Any, ...]]) -> Non
 
 def test_names_of_columns() -> None:
     items = "X.name, X.date AS d, Z.date e, FIRST(Y).price, X.price + 1, COUNT(Y)"
-    assert rex.sql(f"SELECT {items} {PATTERN}", quote=TABLE).column_names == ["name", "d", "e", "price", "X.price + 1", "COUNT(Y)"]
+    names = rex.sql(f"SELECT {items} {PATTERN}", quote=TABLE).column_names
+    assert names == ["name", "d", "e", "price", "X.price + 1", "COUNT(Y)"]
     # Two of one name stay two, as in any other query.
     assert rex.sql(f"SELECT X.date, Z.date {PATTERN}", quote=TABLE).column_names == ["date", "date"]
     with pytest.raises(rex.AnalysisError, match="two columns called date"):
