@@ -93,7 +93,7 @@ def sql(
     query: str, /, tables: Any = None, *, args: Any = None, dialect: str | None = None, spark: Any = None,
     planner: str | None = None, settings: GivenSettings = None, **named: Any,
 ) -> Any:
-    """Run SQL with MATCH_RECOGNIZE, MATCH_EVENTS or MATCH_TRENDS, on Spark or in memory.
+    """Run SQL with MATCH_RECOGNIZE, MATCH_EVENTS, MATCH_TRENDS or the clauses of SQL-TS, on Spark or in memory.
 
     Tables are keyword arguments, or go into `tables` under any name: Spark DataFrames, pyarrow tables, readers and
     datasets, pandas and polars frames, paths to Parquet, CSV or JSON files. A table without a name is the one that the
