@@ -93,7 +93,7 @@ def sql(
     query: str, /, tables: Any = None, *, args: Any = None, dialect: str | None = None, spark: Any = None,
     planner: str | None = None, settings: GivenSettings = None, **named: Any,
 ) -> Any:
-    """Run SQL with MATCH_RECOGNIZE, MATCH_EVENTS or MATCH_TRENDS, on Spark or in memory.
+    """Run SQL with MATCH_RECOGNIZE, MATCH_EVENTS, MATCH_TRENDS or the clauses of SQL-TS, on Spark or in memory.
 
     Tables are keyword arguments, or go into `tables` under any name: Spark DataFrames, pyarrow tables, readers and
     datasets, pandas and polars frames, paths to Parquet, CSV or JSON files. A table without a name is the one that the
@@ -398,7 +398,9 @@ def _run_if_given(query: Query, table: Any, spark: Any) -> Any:
 
 
 def _dialect(name: object) -> str:
-    return "spark" if name is None else _text("dialect=", name).lower()
+    """The SQL dialect by name. SQL-TS is recognised in all of them; by its own name it stands in Spark's."""
+    written = "spark" if name is None else _text("dialect=", name).lower()
+    return "spark" if written == "sqlts" else written
 
 
 def _with_planner(settings: Settings, planner: str | None) -> Settings:

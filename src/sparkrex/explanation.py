@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from sparkrex.modes.protocol import Explained
 
 
+WITH_MATCH_RECOGNIZE = "The same with MATCH_RECOGNIZE:"
+"""The line before the statement in which that takes the place of another language; an empty line follows it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The plan as a tree. `str()` is the text; a notebook draws it as it is.
@@ -36,9 +40,10 @@ class Explanation:
 
 
 def explain_relations(
-    relations: Sequence[Explained], host: str, host_sql: str, *, is_bare: bool, host_plan: str | None = None
+    relations: Sequence[Explained], host: str, host_sql: str, *, is_bare: bool, host_plan: str | None = None,
+    rewritten: str | None = None,
 ) -> Explanation:
-    """The explanation of a statement."""
+    """The explanation of a statement; `rewritten` is the same statement in another language, if it has one."""
     lines: list[str] = []
     if not is_bare:
         lines.append(f"Host {host}: " + " ".join(host_sql.split()))
@@ -46,6 +51,8 @@ def explain_relations(
         if number:
             lines.append("")
         lines += relation.lines(host)
+    if rewritten is not None:
+        lines += ["", WITH_MATCH_RECOGNIZE, rewritten]
     if host_plan is not None:
         lines += ["", host_plan.rstrip()]
     return Explanation("\n".join(lines))

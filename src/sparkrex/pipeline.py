@@ -6,6 +6,7 @@ matches, and hands the result back to the host under a placeholder name.
 
 from __future__ import annotations
 
+import re
 import secrets
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
 from sparkrex.errors import AnalysisError, RexError, UnsupportedError, nearest
 from sparkrex.hosts.duckdb.host import AggregateNames, DuckDbHost, RelationEvaluator
 from sparkrex.matching.output import NO_COLUMNS
-from sparkrex.modes.protocol import Buffered
+from sparkrex.modes.protocol import Buffered, Rewriting
 from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.source import Source, Span
@@ -64,6 +65,21 @@ class ParsedQuery:
         pairs = zip(self.statement.relations, self.clauses, strict=True)
         return [language_of(relation.keyword).pattern_text(clause) for relation, clause in pairs]
 
+    def rewritten(self) -> str | None:
+        """The statement with MATCH_RECOGNIZE in the place of languages that can be written so, None without any."""
+        texts: dict[str, str] = {}
+        found = False
+        for relation, clause in zip(self.statement.relations, self.clauses, strict=True):
+            language = language_of(relation.keyword)
+            if isinstance(language, Rewriting):
+                clause_text = language.rewritten(clause)
+                found = True
+            else:
+                span = relation.clause
+                clause_text = f"{relation.keyword} ({self.statement.source.text[span.start : span.end]})"
+            texts[relation.placeholder] = f"{_put_back(relation.input_sql, texts)} {clause_text}"
+        return _put_back(self.statement.host_sql, texts) if found else None
+
     def modes(self) -> set[str]:
         """The modes that answer its relations, by name."""
         pairs = zip(self.statement.relations, self.clauses, strict=True)
@@ -73,6 +89,11 @@ class ParsedQuery:
         """The pattern variables of all relations."""
         pairs = zip(self.statement.relations, self.clauses, strict=True)
         return {name for relation, clause in pairs for name in language_of(relation.keyword).variables(clause)}
+
+
+def _put_back(text: str, relations: Mapping[str, str]) -> str:
+    """The text with relations in the place of their placeholders."""
+    return re.sub(r"\brex_[0-9a-f]+_[0-9]+\b", lambda found: relations.get(found[0], found[0]), text)
 
 
 @lru_cache(maxsize=64)

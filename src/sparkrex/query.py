@@ -163,12 +163,15 @@ class Query:
             with faults_reported(self.text):
                 found, frame = explain_on_spark(parsed, on_spark, spark, self.settings)
                 return explain_relations(
-                    found, "spark", statement.host_sql, is_bare=is_bare, host_plan=physical_plan(frame)
+                    found, "spark", statement.host_sql, is_bare=is_bare, host_plan=physical_plan(frame),
+                    rewritten=parsed.rewritten(),
                 )
         arrow = _in_memory(given)
         with faults_reported(self.text):
             explained = explain_query(parsed, arrow, self.settings, analyze=analyze)
-            return explain_relations(explained, "duckdb", statement.host_sql, is_bare=is_bare)
+            return explain_relations(
+                explained, "duckdb", statement.host_sql, is_bare=is_bare, rewritten=parsed.rewritten()
+            )
 
     def with_settings(self, settings: Settings) -> Query:
         """The same query under other settings; nothing is parsed again."""

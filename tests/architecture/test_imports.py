@@ -52,6 +52,15 @@ TABLE: dict[str, Allowed] = {
         *FOUNDATION, "syntax", "languages", "scalar/analyze", "modes", "modes/plan", "modes/rows",
         "modes/segments/analyze", "modes/segments/aggregates", packages="sqlglot",
     ),
+    # A language that is a whole query also says where it stands in a statement.
+    "languages/sqlts": allow(*FOUNDATION, "syntax", "languages", "modes/plan", packages="sqlglot"),
+    "languages/sqlts/claim": allow(
+        *FOUNDATION, "syntax", "languages", "languages/sqlts", "statement", "statement/site", packages="sqlglot"
+    ),
+    "languages/sqlts/language": allow(
+        *FOUNDATION, "syntax", "languages", "languages/sqlts", "languages/sqlts/claim", "scalar", "scalar/analyze",
+        "modes", "modes/plan", "modes/rows", "statement/site", packages="sqlglot",
+    ),
     # Expressions. Syntax that only a host knows is kept as sqlglot reads it; SQL is written in `render` only.
     "scalar": allow(*FOUNDATION, "syntax", packages="sqlglot"),
     "scalar/render": allow(*FOUNDATION, "scalar", packages="sqlglot"),

@@ -138,6 +138,15 @@ EXAMPLES = (
   WHERE skip_till_next_match(a, b))""",
     ),
     Example(
+        "REX109",
+        "A query of SQL-TS is `SELECT ... FROM t CLUSTER BY keys SEQUENCE BY keys AS (elements) WHERE ...`, with one "
+        "table or subquery in FROM; CLUSTER BY and WHERE may be left out. Elements are names, a star stands before "
+        "one: `(X, *Y, Z)`. See [SQL-TS](sqlts.md).",
+        """SELECT X.ts, Y.ts
+FROM ticks CLUSTER BY symbol AS (X, *Y)
+WHERE Y.price < X.price""",
+    ),
+    Example(
         "REX201",
         "The input has no such column. Case does not matter.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
@@ -384,6 +393,14 @@ EXAMPLES = (
   TIME ts
   PATTERN SEQ(Tick* a[], Tick? b)
   WHERE skip_till_next_match(a[], b))""",
+    ),
+    Example(
+        "REX228",
+        "In SQL-TS a condition belongs to the last element that it names, and a column is read from an element's row. "
+        "Only columns of CLUSTER BY, which are the same in all rows of a match, may stand alone.",
+        """SELECT X.ts, Y.ts
+FROM ticks CLUSTER BY symbol SEQUENCE BY ts AS (X, *Y)
+WHERE Y.price < X.price AND volume > 100""",
     ),
     Example(
         "REX238",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sparkrex.syntax.names import NameRules
 
 C = TypeVar("C")
+C_contra = TypeVar("C_contra", contravariant=True)
 P_contra = TypeVar("P_contra", contravariant=True)
 
 
@@ -80,12 +81,21 @@ class Claiming(Protocol):
 
     def claim(
         self, tokens: Sequence[Token], sign: int, source: Source, replaced: Mapping[int, tuple[int, str]],
-        placeholder: str,
+        placeholder: str, dialect: Dialect,
     ) -> Site:
         """The place: its input, its clause, and the text that reads the result from the table `placeholder` instead.
 
         `replaced` are the places claimed before, by first token: last token and the text instead.
         """
+        ...
+
+
+@runtime_checkable
+class Rewriting(Protocol[C_contra]):
+    """What a language has beside if every clause of it can be written in another one."""
+
+    def rewritten(self, clause: C_contra) -> str:
+        """The keyword and the clause that mean the same, to be written after the input."""
         ...
 
 

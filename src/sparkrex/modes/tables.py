@@ -18,7 +18,10 @@ LANGUAGES: dict[str, str] = {
 }
 """By keyword, the module that has a language as `LANGUAGE`: `input KEYWORD (...)` in FROM."""
 
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE: dict[str, str] = {
+    "SEQUENCE": "sparkrex.languages.sqlts.language",
+    "CLUSTER BY": "sparkrex.languages.sqlts.language",
+}
 """The same for languages that stand elsewhere, by a word that may be a sign of them: see `modes.protocol.Claiming`."""
 
 MODES: dict[str, str] = {

@@ -28,6 +28,8 @@ from sparkrex.syntax.tokens import closing, span_of, tokenize, word
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
+    from sparkrex.statement.site import Site
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -133,8 +135,11 @@ class _Cutter:
         tokens = self.tokens
         placeholder = f"rex_{self.suffix}_{len(self.relations)}"
         keyword = word(tokens[sign])
-        claim = from_item.claim if keyword in LANGUAGES else claiming_language(keyword).claim
-        site = claim(tokens, sign, self.source, self.replaced, placeholder)
+        if keyword in LANGUAGES:
+            site = from_item.claim(tokens, sign, self.source, self.replaced, placeholder)
+        else:
+            language = claiming_language(keyword)
+            site = language.claim(tokens, sign, self.source, self.replaced, placeholder, self.dialect)
         given = site.input
         expressions, is_recursive = common_table_expressions(tokens, given.first, self.source)
         common_names = {tokens[first].text.lower() for first, _ in expressions}
@@ -142,8 +147,8 @@ class _Cutter:
         self.relations.append(
             Relation(
                 placeholder=placeholder,
-                input_sql=self._text(given.first, given.last),
-                input_table=None if is_common else given.table,
+                input_sql=self._input_text(site),
+                input_table=None if is_common or site.input_condition is not None else given.table,
                 input_alias=given.alias,
                 prefix=self._with_clause(expressions, is_recursive=is_recursive),
                 clause=site.clause_span,
@@ -162,6 +167,15 @@ class _Cutter:
             for start in [start for start in self.replaced if edit.first <= start <= edit.last]:
                 del self.replaced[start]
             self.replaced[edit.first] = (edit.last, edit.text)
+
+    def _input_text(self, site: Site) -> str:
+        """The FROM item that a clause reads."""
+        text = self._text(site.input.first, site.input.last)
+        if site.input_condition is None:
+            return text
+        alias = site.input.alias
+        is_plain = alias is not None and alias.isidentifier()
+        return f"(SELECT * FROM {text} WHERE {site.input_condition})" + (f" AS {alias}" if is_plain else "")
 
     def _text(self, first: int, last: int) -> str:
         """The user's text of these tokens, with relations replaced."""

@@ -79,7 +79,7 @@ def _find_input(
             hint=f"write SELECT * FROM t {word(tokens[keyword])} (...); a clause alone is for rex.match",
             command_hint=f"write SELECT * FROM t {word(tokens[keyword])} (...)",
         )
-    found = _input_ending_at(tokens, keyword - 1, source, replaced)
+    found = input_ending_at(tokens, keyword - 1, source, replaced)
     before = word(tokens[found.first - 1]) if found is not None and found.first else ""
     if found is not None and "LATERAL" in (before, word(tokens[found.first])):
         at = found.first - 1 if before == "LATERAL" else found.first
@@ -118,7 +118,7 @@ def find_alias(tokens: Sequence[Token], close: int, source: Source) -> Alias:
     return Alias(end, (close + 1, index), columns, span_of(tokens[opening]).to(span_of(tokens[end])))
 
 
-def _input_ending_at(
+def input_ending_at(
     tokens: Sequence[Token], last: int, source: Source, replaced: Mapping[int, tuple[int, str]]
 ) -> Input | None:
     """The FROM item whose last token is given, None if that cannot be one."""

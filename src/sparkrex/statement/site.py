@@ -37,7 +37,8 @@ class Site:
     """What a language claims. `clause` are the tokens that it parses, and `clause_span` is where they stand.
 
     `edits` put the result in the place of what was written. `columns` is the column list of the result. A result that
-    `is_read_whole` is read by the positions of its columns, so that none may be left out.
+    `is_read_whole` is read by the positions of its columns, so that none may be left out. `input_condition` is SQL:
+    only rows of the input that meet it are read.
     """
 
     first: int
@@ -49,3 +50,4 @@ class Site:
     columns: tuple[str, ...] | None = None
     columns_span: Span | None = None
     is_read_whole: bool = False
+    input_condition: str | None = None

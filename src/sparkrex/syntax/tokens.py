@@ -28,7 +28,7 @@ def find_dialect(name: str) -> Dialect:
     try:
         return Dialect.get_or_raise(name)
     except ValueError:
-        known = ["flink", *(dialect.value for dialect in sqlglot.Dialects if dialect.value)]
+        known = ["flink", "sqlts", *(dialect.value for dialect in sqlglot.Dialects if dialect.value)]
         raise AnalysisError(
             "REX217", f"unknown dialect {name!r}", None, None,
             hint=nearest(name, known) or f"one of {', '.join(sorted(known))}",

@@ -14,6 +14,8 @@ from sparkrex.syntax.tokens import word
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sqlglot.dialects.dialect import Dialect
+
 
 class SampledLanguage(EveryNthLanguage):
     """See `sparkrex.modes.protocol.Claiming`."""
@@ -31,7 +33,7 @@ class SampledLanguage(EveryNthLanguage):
 
     def claim(
         self, tokens: Sequence[Token], sign: int, source: Source, replaced: Mapping[int, tuple[int, str]],
-        placeholder: str,
+        placeholder: str, dialect: Dialect,
     ) -> Site:
         """The query from SELECT to its end; its columns are the result's."""
         last = self.site_end(tokens, sign, source)

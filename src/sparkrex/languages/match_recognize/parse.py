@@ -58,6 +58,17 @@ def parse_clause(
     return _ClauseParser(source, dialect, rules, span).parse(list(tokens))
 
 
+def parse_keys(
+    partition: Sequence[Token], order: Sequence[Token], span: Span, source: Source, dialect: Dialect, rules: NameRules
+) -> tuple[tuple[PartitionItem, ...], tuple[OrderItem, ...]]:
+    """The keys of partitions and of their order, for languages that write them elsewhere; none without tokens."""
+    parser = _ClauseParser(source, dialect, rules, span)
+    return (
+        parser._partition_by(_Part("PARTITION BY", span, list(partition)) if partition else None),
+        parser._order_by(_Part("ORDER BY", span, list(order)) if order else None),
+    )
+
+
 class _ClauseParser:
     def __init__(self, source: Source, dialect: Dialect, rules: NameRules, span: Span) -> None:
         self.source = source

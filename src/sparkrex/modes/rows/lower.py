@@ -32,8 +32,8 @@ def lower(
         for definition in plan.definitions
     )
     possessive = tuple(
-        replace(element, condition=lowering.lowered(element.condition, is_guarded=False))
-        if element.condition is not None else element
+        element if element.condition is None
+        else replace(element, condition=lowering.lowered(element.condition, is_guarded=False))
         for element in plan.possessive
     )
     passed = {

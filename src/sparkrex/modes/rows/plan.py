@@ -15,15 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PossessiveElement:
-    """An element of a pattern whose stars give nothing back: a star takes rows while its condition holds.
-
-    `variables` are the row pattern variables of its first row and of its later rows, the same one twice if they share
-    it. `condition` is the element's own, with the row under test named as such (`scalar.current_row`); None: any row.
-    """
+    """An element of a pattern whose stars give nothing back: a star takes rows while its condition holds."""
 
     variables: tuple[str, str]
+    """The row pattern variables of its first row and of its later rows; the same one twice if they share it."""
     is_star: bool
     condition: Expression | None
+    """Its own condition, references to the row under test named as the current row; None: any row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +42,9 @@ class MatchRecognize(Plan):
     possessive: tuple[PossessiveElement, ...] = ()
 
     def tested(self) -> tuple[Expression, ...]:
-        """The conditions of DEFINE."""
-        return tuple(definition.condition for definition in self.definitions)
+        """The conditions of DEFINE, and of elements that give nothing back."""
+        elements = (element.condition for element in self.possessive if element.condition is not None)
+        return (*(definition.condition for definition in self.definitions), *elements)
 
     def definition(self, variable: str) -> Expression | None:
         """The condition of a variable, None if any row will do."""

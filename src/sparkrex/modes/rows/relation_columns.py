@@ -29,6 +29,11 @@ def add_relation_columns(
         replace(definition, condition=_replace_calls(definition.condition, found, windows_only=False))
         for definition in plan.definitions
     )
+    possessive = tuple(
+        element if element.condition is None
+        else replace(element, condition=_replace_calls(element.condition, found, windows_only=False))
+        for element in plan.possessive
+    )
     measures = tuple(
         replace(measure, expression=_replace_calls(measure.expression, found, windows_only=True))
         for measure in plan.measures
@@ -44,7 +49,7 @@ def add_relation_columns(
     columns = evaluator.evaluate(texts, renamed, [call.span for call in found], reads_relation=True)
     for name, column in zip(found.values(), columns, strict=True):
         table = table.append_column(name, column)
-    return replace(plan, definitions=definitions, measures=measures), table
+    return replace(plan, definitions=definitions, measures=measures, possessive=possessive), table
 
 
 def _replace_calls(expression: Expression, found: dict[Call, str], *, windows_only: bool) -> Expression:

@@ -1,0 +1,1 @@
+"""SQL-TS, against a naive evaluator of its definition."""
