@@ -15,6 +15,7 @@ from sparkrex.scalar.prove.refute import is_refuted
 from sparkrex.scalar.prove.truth import Truth, truth
 from sparkrex.scalar.prove.verdict import Answer, Verdict
 from sparkrex.scalar.prove.wording import write_all
+from sparkrex.scalar.split import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,13 +86,7 @@ class _Given:
 
 
 def _conjuncts(condition: Expression | None) -> list[Expression]:
-    match condition:
-        case None | Literal(True):
-            return []
-        case Call("and", operands, None):
-            return list(operands)
-        case _:
-            return [condition]
+    return [] if condition is None else [part for part in conjuncts(condition) if part != Literal(True)]
 
 
 # -- the proof in words -----------------------------------------------------------------------------------------------
