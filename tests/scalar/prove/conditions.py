@@ -65,7 +65,7 @@ def assignments(names: list[Reference], facts: Facts, chance: random.Random, mos
         row: dict[Any, Any] = {}
         for name, domain in zip(names, domains, strict=True):
             # Equal values are where strict and non-strict differ, and would be rare.
-            alike = [value for value in row.values() if value in domain]
+            alike = [value for value in row.values() if any(value is other for other in domain)]
             row[name] = chance.choice(alike if alike and chance.random() < 0.4 else domain)
         yield row
 
