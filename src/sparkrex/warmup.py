@@ -104,6 +104,7 @@ _CLAUSES = {
     "navigation per match": f"{_BEGIN} MEASURES {_NAVIGATION} ONE ROW PER MATCH {_V}",
     "navigation per row": f"{_BEGIN} MEASURES {_NAVIGATION} ALL ROWS PER MATCH {_V}",
     "unmatched rows": f"{_BEGIN} MEASURES {_NAVIGATION} ALL ROWS PER MATCH WITH UNMATCHED ROWS {_V}",
+    "single rows": f"{_BEGIN} PATTERN (A B) DEFINE A AS price > 50, B AS price < 50",
     "skip to next row": f"{_BEGIN} MEASURES LAST(UP.ts) AS x AFTER MATCH SKIP TO NEXT ROW {_V}",
     "skip to a variable": f"{_BEGIN} MEASURES LAST(UP.ts) AS x AFTER MATCH SKIP TO LAST UP {_V}",
     "empty matches": f"{_BEGIN} MEASURES count(*) AS n ALL ROWS PER MATCH PATTERN (A*) DEFINE A AS price > 50",

@@ -38,6 +38,7 @@ QUERIES = [
     "AFTER MATCH SKIP TO NEXT ROW PATTERN (A X* B) DEFINE B AS n - FIRST(n) <= 4 AND CLASSIFIER(X) IS NULL",
     "PATTERN (A (X* B)+ C?) DEFINE A AS n < 5, B AS e = 'b' AND n > A.n, C AS v > LAST(B.v, 1) OR MATCH_NUMBER() > 3",
     "PATTERN (() | A) DEFINE A AS n > 0",
+    "PATTERN (A B C) DEFINE A AS e = 'a', B AS v > PREV(v), C AS e = 'c'",
     "PATTERN (A B+ C) DEFINE A AS e = 'a', B AS n < 5, C AS n >= 5 AND v > PREV(v)",
     "PATTERN (A+ B C{2}) DEFINE A AS n < 5 AND v >= avg(A.v), B AS n >= 5 AND x > sum(A.x) - 9, C AS v > FIRST(v)",
 ]
