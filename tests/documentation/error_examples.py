@@ -140,8 +140,8 @@ EXAMPLES = (
     Example(
         "REX109",
         "A query of SQL-TS is `SELECT ... FROM t CLUSTER BY keys SEQUENCE BY keys AS (elements) WHERE ...`, with one "
-        "table or subquery in FROM; CLUSTER BY and WHERE may be left out. Elements are names, a star stands before one: "
-        "`(X, *Y, Z)`. See [SQL-TS](sqlts.md).",
+        "table or subquery in FROM; CLUSTER BY and WHERE may be left out. Elements are names, a star stands before "
+        "one: `(X, *Y, Z)`. See [SQL-TS](sqlts.md).",
         """SELECT X.ts, Y.ts
 FROM ticks CLUSTER BY symbol AS (X, *Y)
 WHERE Y.price < X.price""",
