@@ -71,7 +71,9 @@ TABLE: dict[str, Allowed] = {
     # Files behind URIs; fsspec is used if it is there.
     "columns/paths": allow(*FOUNDATION, packages="pyarrow fsspec"),
     # What modes share: conditions over rows, and what is read from matches.
-    "evaluate": allow(*FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", packages="numpy pyarrow"),
+    "evaluate": allow(
+        *FOUNDATION, *EXPRESSIONS, "scalar/prove", "hosts/host", "columns", "kernels", packages="numpy pyarrow",
+    ),
     "matching": allow(
         *FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", "modes/plan", packages="numpy pyarrow",
     ),
@@ -87,8 +89,8 @@ TABLE: dict[str, Allowed] = {
     ),
     # Row patterns.
     "modes/rows": allow(
-        *FOUNDATION, "syntax", "languages", *EXPRESSIONS, "scalar/analyze", *EVALUATION, "kernels", "modes",
-        "modes/plan", "modes/rows/kernels", "modes/rows/ops", *LOWERING, packages="numpy pyarrow sqlglot",
+        *FOUNDATION, "syntax", "languages", *EXPRESSIONS, "scalar/analyze", "scalar/prove", *EVALUATION, "kernels",
+        "modes", "modes/plan", "modes/rows/kernels", "modes/rows/ops", *LOWERING, packages="numpy pyarrow sqlglot",
     ),
     "modes/rows/ops": allow(
         *FOUNDATION, "languages", "scalar", "scalar/prove", *EVALUATION, "modes/plan", "modes/rows",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 import itertools
 import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from sparkrex.scalar.expression import Call, ColumnAt, Expression, Literal, Target
+from sparkrex.scalar.expression import Call, ColumnAt, Expression, Literal, Target, walk
 from sparkrex.scalar.prove import Facts, ValueKind
 
 if TYPE_CHECKING:
@@ -20,17 +19,16 @@ if TYPE_CHECKING:
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 KINDS = {
     "d": ValueKind.DOUBLE, "e": ValueKind.DOUBLE, "i": ValueKind.INTEGER, "j": ValueKind.INTEGER,
-    "m": ValueKind.DECIMAL, "s": ValueKind.TEXT, "b": ValueKind.BOOLEAN, "t": ValueKind.TIME,
+    "m": ValueKind.DECIMAL, "s": ValueKind.TEXT, "b": ValueKind.BOOLEAN,
 }
 _DOUBLES = (
     None, math.nan, -math.inf, math.inf, -1.0, -0.0, 0.0, 5e-324, 1e-323, 0.1, 1.0, 2.0, 3.0, 1e16, 1e16 + 2, 1.7e308,
 )
 _INTEGERS = (None, -2, -1, 0, 1, 2, 3, 4, 5, 2**53, 2**53 + 1, 2**63 - 1, -(2**63))
 _DECIMALS = (None, *(Decimal(text) for text in ("-1.00", "0.00", "0.01", "0.98", "1.00", "1.01", "2.00", "99999.99")))
-_DAYS = (None, *(datetime.date(2020, 1, day) for day in (1, 2, 3)))
 VALUES: dict[str, tuple[Any, ...]] = {
     "d": _DOUBLES, "e": _DOUBLES, "i": _INTEGERS, "j": _INTEGERS, "m": _DECIMALS,
-    "s": (None, "", "B", "a", "ab", "é"), "b": (None, True, False), "t": _DAYS,
+    "s": (None, "", "B", "a", "ab", "é"), "b": (None, True, False),
 }
 NUMBERS: tuple[Any, ...] = (
     -1, 0, 1, 2, 3, 4, Decimal("0.1"), Decimal("0.98"), Decimal("1.02"), Decimal("2.5"), Decimal("-0.5"), 1e16, 5e-324,
@@ -47,8 +45,6 @@ def at(column: str, shift: int = 0) -> ColumnAt:
 
 def references(expressions: list[Expression]) -> list[Reference]:
     """What the expressions read."""
-    from sparkrex.scalar.expression import walk
-
     found = {
         (node.column, node.target.shift): None
         for expression in expressions for node in walk(expression) if isinstance(node, ColumnAt)
@@ -66,7 +62,12 @@ def assignments(names: list[Reference], facts: Facts, chance: random.Random, mos
             yield dict(zip(names, values, strict=True))
         return
     for _ in range(most):
-        yield {name: chance.choice(domain) for name, domain in zip(names, domains, strict=True)}
+        row: dict[Any, Any] = {}
+        for name, domain in zip(names, domains, strict=True):
+            # Equal values are where strict and non-strict differ, and would be rare.
+            alike = [value for value in row.values() if any(value is other for other in domain)]
+            row[name] = chance.choice(alike if alike and chance.random() < 0.4 else domain)
+        yield row
 
 
 def _is_allowed(value: Any, column: str, shift: int, facts: Facts) -> bool:

@@ -39,14 +39,14 @@ def _told(verdict: Verdict, p: Expression, q: Expression, facts: Facts, row: obj
     return f"{verdict}\n  p: {write(p)}\n  q: {write(q)}\n  {facts}\n  {row}"
 
 
-def _check_many(columns: tuple[str, ...], seed: int, n_pairs: int) -> Counter[Answer]:
+def _check_many(columns: tuple[str, ...], seed: int, n_pairs: int, most: int = 300) -> Counter[Answer]:
     chance = random.Random(f"{seed} {columns}")
     found: Counter[Answer] = Counter()
     for _ in range(n_pairs):
         conditions = Conditions(chance, columns)
         depth = chance.choice((0, 0, 1, 1, 2))
         p, q = conditions.condition(depth), conditions.condition(chance.choice((0, 0, depth)))
-        found.update(check(p, q, facts_of_columns(chance, columns), chance))
+        found.update(check(p, q, facts_of_columns(chance, columns), chance, most))
     return found
 
 
@@ -61,4 +61,4 @@ def test_no_assignment_contradicts_a_verdict(columns: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("columns", FAMILIES)
 @pytest.mark.parametrize("seed", range(2, 8))
 def test_no_assignment_contradicts_a_verdict_in_a_long_run(columns: tuple[str, ...], seed: int) -> None:
-    _check_many(columns, seed, 2500)
+    _check_many(columns, seed, 1500, most=1500)

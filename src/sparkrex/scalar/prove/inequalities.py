@@ -27,33 +27,43 @@ class Inequalities:
 
     def __init__(self) -> None:
         self.is_contradictory = False
-        self.points: dict[Point, None] = {}
-        self._bounds: dict[Point, dict[Point, _Bound]] = {}
+        self.points: list[Point] = []
+        self._numbers: dict[Point, int] = {}
+        self._are_whole: list[bool] = []
+        self._bounds: list[dict[int, _Bound]] = []
 
     def copy(self) -> Inequalities:
         """A system that can be added to by itself."""
         other = Inequalities()
         other.is_contradictory = self.is_contradictory
-        other.points = dict(self.points)
-        other._bounds = {point: dict(bounds) for point, bounds in self._bounds.items()}
+        other.points = list(self.points)
+        other._numbers = dict(self._numbers)
+        other._are_whole = list(self._are_whole)
+        other._bounds = [dict(bounds) for bounds in self._bounds]
         return other
 
-    def add_point(self, point: Point) -> None:
-        """Know the point, and as yet nothing of it."""
-        if point not in self.points:
-            self.points[point] = None
-            self._bounds[point] = {point: _EQUAL}
+    def number(self, point: Point) -> int:
+        """The point's place in `points`; one that is new is added, and as yet nothing is known of it."""
+        number = self._numbers.get(point)
+        if number is None:
+            number = self._numbers[point] = len(self.points)
+            self.points.append(point)
+            self._are_whole.append(is_whole(point))
+            self._bounds.append({number: _EQUAL})
+        return number
 
-    def add(self, inequality: Inequality) -> bool:
-        """Let it hold, and what follows from it; whether it says anything new."""
-        self.add_point(inequality.left)
-        self.add_point(inequality.right)
-        bound: _Bound = (inequality.limit, -1 if inequality.is_strict else 0)
-        pending = [(inequality.left, inequality.right, bound)]
+    def add(self, inequality: Inequality) -> None:
+        """Let it hold, and what follows from it."""
+        left, right = self.number(inequality.left), self.number(inequality.right)
+        self.add_between(left, right, inequality.limit, is_strict=inequality.is_strict)
+
+    def add_between(self, left: int, right: int, limit: Number = 0, *, is_strict: bool) -> bool:
+        """Let an inequality of two numbered points hold; whether it says anything new."""
+        pending = [(left, right, (limit, -1 if is_strict else 0))]
         is_new = False
         while pending and not self.is_contradictory:
             left, right, bound = pending.pop()
-            if _are_integers(left, right):
+            if self._are_whole[left] and self._are_whole[right]:
                 bound = _whole(bound)
             known = self._bounds[left].get(right)
             if known is not None and known <= bound:
@@ -62,15 +72,13 @@ class Inequalities:
             self._close(left, right, bound, pending)
         return is_new
 
-    def _close(
-        self, left: Point, right: Point, bound: _Bound, pending: list[tuple[Point, Point, _Bound]]
-    ) -> None:
-        """Every path that the new bound makes shorter; what is rounded down on the way is added again."""
+    def _close(self, left: int, right: int, bound: _Bound, pending: list[tuple[int, int, _Bound]]) -> None:
+        """Every path that the new bound makes shorter; what is to be rounded down is added again."""
         back = self._bounds[right].get(left)
         if back is not None and _plus(bound, back) < _EQUAL:
             self.is_contradictory = True
             return
-        before = [(point, bounds[left]) for point, bounds in self._bounds.items() if left in bounds]
+        before = [(point, bounds[left]) for point, bounds in enumerate(self._bounds) if left in bounds]
         after = list(self._bounds[right].items())
         for start, first in before:
             reached = _plus(first, bound)
@@ -79,25 +87,24 @@ class Inequalities:
                 known = self._bounds[start].get(end)
                 if known is not None and known <= total:
                     continue
-                if _are_integers(start, end) and _whole(total) != total:
+                if self._are_whole[start] and self._are_whole[end] and _whole(total) != total:
                     pending.append((start, end, total))
                 self._bounds[start][end] = total
                 if start == end and total < _EQUAL:
                     self.is_contradictory = True
                     return
 
-    def is_below(self, left: Point, right: Point, *, strictly: bool = False) -> bool:
-        """Whether `left <= right`, or `left < right`, is known."""
-        bound = self._bounds.get(left, {}).get(right)
+    def is_below(self, left: int, right: int, *, strictly: bool = False) -> bool:
+        """Whether `left <= right`, or `left < right`, is known of two numbered points."""
+        bound = self._bounds[left].get(right)
         return bound is not None and bound <= ((0, -1) if strictly else _EQUAL)
 
     def denies(self, disequality: Disequality) -> bool:
         """Whether the two points are known to differ by exactly what they must not differ by."""
-        left, right, limit = disequality.left, disequality.right, disequality.limit
+        left, right, limit = self.number(disequality.left), self.number(disequality.right), disequality.limit
         if left == right:
             return limit == 0
-        above = self._bounds.get(left, {}).get(right)
-        below = self._bounds.get(right, {}).get(left)
+        above, below = self._bounds[left].get(right), self._bounds[right].get(left)
         return above is not None and below is not None and above <= (limit, 0) and below <= (-limit, 0)
 
 
@@ -112,10 +119,6 @@ def is_whole(point: Point) -> bool:
             return is_whole(variable) and isinstance(factor, int)
         case _:
             return False
-
-
-def _are_integers(left: Point, right: Point) -> bool:
-    return is_whole(left) and is_whole(right)
 
 
 def _whole(bound: _Bound) -> _Bound:

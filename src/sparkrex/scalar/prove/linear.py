@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.scalar.expression import Call, ColumnAt
 from sparkrex.scalar.prove.facts import Facts, ValueKind
-from sparkrex.scalar.prove.formulas import Formula, Number, compare_numbers, compare_points
+from sparkrex.scalar.prove.formulas import Formula, Number, all_of, compare_numbers, compare_points
 from sparkrex.scalar.prove.points import EXACT, ORIGIN, Point, Product, Variable
 from sparkrex.scalar.prove.values import exact_number_of, is_operator, kind_of
 
@@ -41,23 +41,28 @@ def compare_exactly(operator: str, left: Expression, right: Expression, facts: F
     if sides[0] is None or sides[1] is None:
         return None
     difference = sides[0].plus(sides[1], -1)
-    variables = sorted(difference.factors, key=lambda variable: str(variable.expression))
-    if not variables:
-        return compare_numbers(operator, difference.constant)
-    first = difference.factors[variables[0]]
-    if first < 0:
-        operator = _MIRRORED[operator]
-    limit = _divide(-difference.constant, first)
-    match variables:
-        case (variable,) if not difference.is_scaled:
-            return compare_points(operator, variable, ORIGIN, limit)
-        case (one, other):
-            ratio = _divide(-difference.factors[other], first)
-            if difference.is_scaled and not _are_alike(one, other):
-                return None
-            return compare_points(operator, one, _times(other, ratio), limit)
+    match list(difference.factors):
+        case []:
+            return compare_numbers(operator, difference.constant)
+        case [variable] if not difference.is_scaled:
+            return _solve(operator, difference, variable)
+        case [one, other] if not difference.is_scaled or _are_alike(one, other):
+            # Solved for both, since either of the two may be known to be positive.
+            forms = [_solve(operator, difference, *pair) for pair in ((one, other), (other, one))]
+            return all_of(*dict.fromkeys(forms))
         case _:
             return None
+
+
+def _solve(operator: str, difference: Linear, variable: Variable, other: Variable | None = None) -> Formula:
+    """The comparison of the difference with zero, as one of a variable with a multiple of the other."""
+    factor = difference.factors[variable]
+    rest: Point = ORIGIN
+    if other is not None:
+        ratio = _divide(-difference.factors[other], factor)
+        rest = other if ratio == 1 else Product(other, ratio)
+    limit = _divide(-difference.constant, factor)
+    return compare_points(operator if factor > 0 else _MIRRORED[operator], variable, rest, limit)
 
 
 def _linear(expression: Expression, facts: Facts) -> Linear | None:
@@ -109,10 +114,6 @@ def _are_alike(one: Variable, other: Variable) -> bool:
         isinstance(one.expression, ColumnAt) and isinstance(other.expression, ColumnAt)
         and one.expression.column == other.expression.column
     )
-
-
-def _times(variable: Variable, factor: Number) -> Point:
-    return variable if factor == 1 else Product(variable, factor)
 
 
 def _divide(number: Number, divisor: Number) -> Number:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from sparkrex.scalar.expression import Call, ColumnAt, Expression, Literal, walk
 from sparkrex.scalar.prove.formulas import all_of
 from sparkrex.scalar.prove.refute import is_refuted
-from sparkrex.scalar.prove.truth import truth
+from sparkrex.scalar.prove.truth import Truth, truth
 from sparkrex.scalar.prove.verdict import Answer, Verdict
 from sparkrex.scalar.prove.wording import write_all
+from sparkrex.scalar.split import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,22 +27,22 @@ _UNKNOWN = Verdict(Answer.UNKNOWN)
 
 def prove(p: Expression | None, q: Expression | None, facts: Facts) -> Verdict:
     """What follows for q where p is TRUE; None is a condition that always is."""
-    premise = _conjuncts(p)
-    if _never_hold(premise, [], facts):
-        premise = _needed(premise, lambda kept: _never_hold(kept, [], facts))
+    premise, conclusion = _conjuncts(p), _conjuncts(q)
+    given = _Given(facts)
+    if given.exclude(premise):
+        premise = _needed(premise, given.exclude)
         why = f"{write_all(premise)} never holds"
-        return Verdict(Answer.UNSATISFIABLE, why + _facts_used(lambda less: _never_hold(premise, [], less), facts, p))
-    conclusion = _conjuncts(q)
-    if _implies(premise, conclusion, facts):
-        premise = _needed(premise, lambda kept: _implies(kept, conclusion, facts))
+        return Verdict(Answer.UNSATISFIABLE, why + _facts_used(lambda less: less.exclude(premise), facts, p))
+    if given.imply(premise, conclusion):
+        premise = _needed(premise, lambda kept: given.imply(kept, conclusion))
         why = f"{write_all(premise)} implies {write_all(conclusion)}" if premise else _always(conclusion)
-        return Verdict(Answer.TRUE, why + _facts_used(lambda less: _implies(premise, conclusion, less), facts, p, q))
-    if _never_hold(premise, conclusion, facts):
-        premise = _needed(premise, lambda kept: _never_hold(kept, conclusion, facts))
-        conclusion = _needed(conclusion, lambda kept: _never_hold(premise, kept, facts))
+        return Verdict(Answer.TRUE, why + _facts_used(lambda less: less.imply(premise, conclusion), facts, p, q))
+    if given.exclude([*premise, *conclusion]):
+        premise = _needed(premise, lambda kept: given.exclude([*kept, *conclusion]))
+        conclusion = _needed(conclusion, lambda kept: given.exclude([*premise, *kept]))
         why = f"{write_all(premise)} excludes {write_all(conclusion)}" if premise else _never(conclusion)
         return Verdict(
-            Answer.FALSE, why + _facts_used(lambda less: _never_hold(premise, conclusion, less), facts, p, q)
+            Answer.FALSE, why + _facts_used(lambda less: less.exclude([*premise, *conclusion]), facts, p, q)
         )
     return _UNKNOWN
 
@@ -49,36 +50,43 @@ def prove(p: Expression | None, q: Expression | None, facts: Facts) -> Verdict:
 def prove_from_failure(p: Expression | None, q: Expression | None, facts: Facts) -> Verdict:
     """What follows for q where p is not TRUE: FALSE or NULL."""
     if p is None:
-        return Verdict(Answer.UNSATISFIABLE, "no condition, so it always holds")
+        return Verdict(Answer.UNSATISFIABLE, _always([]))
     # "p is not TRUE" is a condition like any other, and so is the proof; only its wording is its own.
     text = write_all(_conjuncts(p))
     failure = Call("not", (Call("is_true", (p,)),))
     verdict = prove(failure, q, facts)
     if verdict.answer is Answer.UNSATISFIABLE:
-        used = _facts_used(lambda less: _never_hold([failure], [], less), facts, p)
+        used = _facts_used(lambda less: less.exclude([failure]), facts, p)
         return Verdict(Answer.UNSATISFIABLE, f"{text} always holds{used}")
     return replace(verdict, why=verdict.why.replace(write_all([failure]), f"not ({text})"))
 
 
+class _Given:
+    """Proofs from the same facts: every condition is read once."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._truths: dict[int, Truth] = {}
+
+    def exclude(self, conditions: Sequence[Expression]) -> bool:
+        """Whether these conditions are never all TRUE."""
+        return is_refuted(all_of(*(self._truth(part).true for part in conditions)), self._facts)
+
+    def imply(self, premise: Sequence[Expression], conclusion: Sequence[Expression]) -> bool:
+        """Whether the conclusion is TRUE wherever the premise is."""
+        held = [self._truth(part).true for part in premise]
+        return all(is_refuted(all_of(*held, self._truth(part).not_true), self._facts) for part in conclusion)
+
+    def _truth(self, condition: Expression) -> Truth:
+        # By identity: callers hold the conditions as long as this lives, and equality would compare trees.
+        found = self._truths.get(id(condition))
+        if found is None:
+            found = self._truths[id(condition)] = truth(condition, self._facts)
+        return found
+
+
 def _conjuncts(condition: Expression | None) -> list[Expression]:
-    match condition:
-        case None | Literal(True):
-            return []
-        case Call("and", operands, None):
-            return list(operands)
-        case _:
-            return [condition]
-
-
-def _never_hold(premise: Sequence[Expression], conclusion: Sequence[Expression], facts: Facts) -> bool:
-    """Whether these conditions are never all TRUE."""
-    return is_refuted(all_of(*(truth(part, facts).true for part in (*premise, *conclusion))), facts)
-
-
-def _implies(premise: Sequence[Expression], conclusion: Sequence[Expression], facts: Facts) -> bool:
-    """Whether the conclusion is TRUE wherever the premise is."""
-    held = [truth(part, facts).true for part in premise]
-    return all(is_refuted(all_of(*held, truth(part, facts).not_true), facts) for part in conclusion)
+    return [] if condition is None else [part for part in conjuncts(condition) if part != Literal(True)]
 
 
 # -- the proof in words -----------------------------------------------------------------------------------------------
@@ -102,7 +110,7 @@ def _never(conclusion: Sequence[Expression]) -> str:
     return f"{write_all(conclusion)} never holds"
 
 
-def _facts_used(is_proven: Callable[[Facts], bool], facts: Facts, *conditions: Expression | None) -> str:
+def _facts_used(is_proven: Callable[[_Given], bool], facts: Facts, *conditions: Expression | None) -> str:
     """The facts of columns without which there would be no proof."""
     named = {
         node.column: None
@@ -115,6 +123,6 @@ def _facts_used(is_proven: Callable[[Facts], bool], facts: Facts, *conditions: E
             ("never NULL", replace(facts, never_null=facts.never_null - {column})),
             ("positive", replace(facts, positive=facts.positive - {column})),
         ):
-            if less != facts and not is_proven(less):
+            if less != facts and not is_proven(_Given(less)):
                 words.append(f"{column} is {what}")
     return f" ({', '.join(words)})" if words else ""

@@ -59,8 +59,8 @@ class _Branch:
                     self.system.add(inequality)
                 case Disequality() as disequality:
                     self.disequalities.append(disequality)
-                    self.system.add_point(disequality.left)
-                    self.system.add_point(disequality.right)
+                    self.system.number(disequality.left)
+                    self.system.number(disequality.right)
         return not self.system.is_contradictory
 
     def contradicts_itself(self, facts: Facts) -> bool:
