@@ -17,6 +17,7 @@ import numpy as np
 from sparkrex.columns.ordered import Columns, partition_ranges
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
+from sparkrex.evaluate.facts import facts_of
 from sparkrex.matching.matches import Matches
 from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows.deadlines import find_deadlines
@@ -27,7 +28,7 @@ from sparkrex.modes.rows.matcher import Matcher
 from sparkrex.modes.rows.ops.blocks import BlockBitmaps
 from sparkrex.modes.rows.ops.derive import NotPossessiveError, derive_elements
 from sparkrex.modes.rows.ops.elements import Element, find_differences, find_final, sort_elements
-from sparkrex.modes.rows.ops.proofs import Proofs, facts_of
+from sparkrex.modes.rows.ops.proofs import Proofs
 from sparkrex.modes.rows.ops.reverse import Reverse, estimated_shift
 from sparkrex.modes.rows.ops.search import ForwardSearch, ReverseSearch, Search
 from sparkrex.modes.rows.ops.shifts import Shifts, find_shifts

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from sparkrex.modes.rows.ops.matrices import U, make_matrices
-from sparkrex.scalar.prove import Answer, Facts, ValueKind, Verdict, prove, prove_from_failure
+from sparkrex.scalar.prove import Answer, Facts, Verdict, prove, prove_from_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,9 +14,6 @@ if TYPE_CHECKING:
     from sparkrex.modes.rows.ops.elements import Element
     from sparkrex.modes.rows.ops.matrices import Matrices
     from sparkrex.scalar.expression import Expression
-
-_MOST_DIGITS = 18
-"""Of a decimal that hosts compute with exactly."""
 
 _Question = tuple["Callable[..., Verdict]", "Expression | None", "Expression | None"]
 
@@ -63,30 +58,3 @@ class Proofs:
             self.asked[key] = question(premise, conclusion, self.facts)
         return self.asked[key]
 
-
-def facts_of(schema: pa.Schema) -> Facts:
-    """What the types of columns say: nothing of a column that may be NULL, or of its sign."""
-    return Facts(
-        {column.name: _kind(column.type) for column in schema},
-        frozenset(column.name for column in schema if not column.nullable), frozenset(),
-    )
-
-
-def _kind(type_: pa.DataType) -> ValueKind:
-    is_of = pa.types
-    if is_of.is_integer(type_):
-        return ValueKind.INTEGER
-    if is_of.is_decimal(type_):
-        return ValueKind.DECIMAL if type_.precision <= _MOST_DIGITS else ValueKind.NUMBER
-    if is_of.is_float64(type_):
-        return ValueKind.DOUBLE
-    if is_of.is_floating(type_):
-        return ValueKind.NUMBER
-    if is_of.is_string(type_) or is_of.is_large_string(type_) or is_of.is_string_view(type_):
-        return ValueKind.TEXT
-    if is_of.is_boolean(type_):
-        return ValueKind.BOOLEAN
-    is_plain_time = is_of.is_date(type_) or (
-        is_of.is_timestamp(type_) and type_.tz is None and type_.unit in ("s", "ms", "us")
-    )
-    return ValueKind.TIME if is_plain_time else ValueKind.OTHER
