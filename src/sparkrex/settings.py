@@ -11,7 +11,7 @@ from sparkrex.errors import AnalysisError, nearest
 from sparkrex.threads import available_threads
 
 MATCHERS = (
-    "ops", "ops_forward", "ops_reverse", "automaton", "backtrack", "interpreter", "nfab", "basic", "by_state", "by_gap",
+    "automaton", "ops", "ops_forward", "ops_reverse", "backtrack", "interpreter", "nfab", "basic", "by_state", "by_gap",
     "by_rank", "by_open", "by_event",
 )
 """Of all modes; which of them a query has, its mode knows."""
@@ -31,7 +31,7 @@ class Settings:
     `max_open_rows` of one partition that are held back while a match is undecided; `max_state_memory` in bytes for all
     that is held back between two feeds; `max_event_memory` in bytes for the runs, buffer and matches of an event query.
 
-    How: `matcher` names the algorithm; row patterns have `ops` (`ops_forward`, `ops_reverse`), `automaton`,
+    How: `matcher` names the algorithm; row patterns have `automaton`, `ops` (`ops_forward`, `ops_reverse`),
     `backtrack` and `interpreter`, event queries `nfab`, `basic` and `backtrack`; None means that the query decides.
     `planner` plans segment searches; None means `optimizer`, the others go by rules. `sample_series` is on how many
     series a segment search samples its conditions, `without_rules` names its rewrite rules that are turned off.

@@ -148,7 +148,7 @@ def test_matchers_are_those_of_the_modes() -> None:
 @pytest.mark.parametrize(
     ("query", "matcher", "known"),
     [
-        (RUNS, "nfab", "rows: ops, ops_forward, ops_reverse, automaton, backtrack, interpreter"),
+        (RUNS, "nfab", "rows: automaton, ops, ops_forward, ops_reverse, backtrack, interpreter"),
         (PAIRS, "automaton", "events: nfab, basic, backtrack"),
         (SEGMENTS, "backtrack", "segments: none"),
     ],

@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     from sparkrex.settings import Settings
 
 
-MATCHERS: list[type[Matcher]] = [OpsMatcher, AutomatonMatcher, BacktrackMatcher, Interpreter]
-"""By rank: what costs least a row first. The last one supports everything.
-
-The first one takes what is possessive, by the language or because a condition that reads the match would be searched by
-backtracking; other patterns only if it is asked for.
-"""
+MATCHERS: list[type[Matcher]] = [AutomatonMatcher, OpsMatcher, BacktrackMatcher, Interpreter]
+"""By rank: what costs least a row first. The last one supports everything."""
 
 
 @dataclass(frozen=True, slots=True)

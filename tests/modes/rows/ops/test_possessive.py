@@ -63,8 +63,9 @@ def _found(elements: Sequence[ContextElement], text: str, values: Sequence[int],
                 for (first, later), element in zip(VARIABLES, elements, strict=False)
             ]
             plan = replace(plan, possessive=tuple(as_plan(elements, variables)))
-            given = run_pattern(plan, table, evaluator, Settings(**settings), Stopwatch())
-            explained = explain_pattern(plan, table, evaluator, Settings(**settings), analyze=False)
+            asked = Settings(matcher="ops", **settings)
+            given = run_pattern(plan, table, evaluator, asked, Stopwatch())
+            explained = explain_pattern(plan, table, evaluator, asked, analyze=False)
         finally:
             host.close()
     assert any("matcher ops: the stars of the pattern give nothing back" in line for line in explained.lines("host"))

@@ -55,7 +55,7 @@ class OpsMatcher(Matcher):
 
     name = "ops"
     other_names = (FORWARD, REVERSE)
-    slower = "it is for patterns whose stars give nothing back"
+    slower = "slower where rows decide every condition"
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -81,9 +81,6 @@ class OpsMatcher(Matcher):
             return "the pattern is a sequence of single rows"
         return "no star of the pattern can give a row back"
 
-    def _is_asked_for(self) -> bool:
-        return self.problem.settings.matcher in (self.name, *self.other_names)
-
     def _find_elements(self) -> str | None:
         """Find the elements of the pattern; why there are none, or None."""
         plan = self.problem.plan
@@ -92,8 +89,6 @@ class OpsMatcher(Matcher):
         if plan.possessive:
             self.elements = sort_elements(plan.possessive)
             return None
-        if not self._is_asked_for() and all(condition.context is None for condition in self.problem.conditions):
-            return "every condition is decided by rows alone"
         try:
             elements = sort_elements(derive_elements(plan))
         except NotPossessiveError as error:
