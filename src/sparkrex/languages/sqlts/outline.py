@@ -127,6 +127,11 @@ def read_outline(tokens: Sequence[Token], source: Source) -> Outline:
             "REX109", "SEQUENCE BY is empty", source, span_of(tokens[sequence]).to(span_of(tokens[sequence + 1])),
             hint="name the keys by which rows follow each other: SEQUENCE BY date AS (X, *Y)",
         )
+    if cluster is not None and cluster + 1 >= (sequence - 1 if outer.get(sequence - 1) == "," else sequence):
+        raise ParseError(
+            "REX109", "CLUSTER BY is empty", source, span_of(tokens[cluster]),
+            hint="name the columns whose rows belong together, or leave it out",
+        )
     end = closing(tokens, named + 1, source)
     where, rest = _after(tokens, end, outer, source)
     before = sequence - 1 if outer.get(sequence - 1) == "," else sequence

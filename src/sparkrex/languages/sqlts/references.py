@@ -79,7 +79,12 @@ class References:
             return None
         inner = self._path(at + 2, at + 3, element, is_first=is_first)
         if inner is None or self._kind(inner.last + 1) is not TokenType.R_PAREN:
-            return None
+            name = word(self.tokens[at])
+            raise AnalysisError(
+                "REX207", f"{name} takes an element, or one column of it", self.source,
+                span_of(self.tokens[at]).to(span_of(self.tokens[at + 3])),
+                hint=f"{name}({element}).price, and compute with that",
+            )
         return Reference(at, inner.last + 1, element, is_first, inner.shift, inner.column)
 
     def _path(self, first: int, dot: int, element: str, *, is_first: bool) -> Reference | None:

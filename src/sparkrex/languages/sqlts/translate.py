@@ -99,7 +99,8 @@ class Translation:
             ElementText((self.variables[element.name].first, self.variables[element.name].later), element.is_star, text)
             for element, text in zip(query.elements, conditions, strict=True)
         )
-        unqualified = find_unqualified(query, [text for text in conditions if text is not None], self.source)
+        texts = [text for text in conditions if text is not None]
+        unqualified = find_unqualified(query, [*texts, *(item.expression for item in measures)], self.source)
         element_names = tuple(element.name for element in query.elements)
         return SequenceQuery(clause, elements, self._text(clause, definitions), unqualified, element_names)
 
