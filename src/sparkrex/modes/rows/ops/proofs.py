@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.rows.ops.matrices import U, make_matrices
+from sparkrex.scalar.expression import Call
 from sparkrex.scalar.prove import Answer, Facts, Verdict, prove, prove_from_failure
 
 if TYPE_CHECKING:
@@ -31,7 +32,12 @@ class Proofs:
         return verdict if verdict.answer in (Answer.FALSE, Answer.UNSATISFIABLE) else None
 
     def matrices(self, elements: Sequence[Element]) -> Matrices:
-        """theta and phi. What reads the match is in neither: it says nothing, and nothing implies it."""
+        """theta and phi. What reads the match is in neither: it says nothing, and nothing implies it.
+
+        phi knows more than the paper's where element j - 1 is a star: the row on which p_j failed is the one at which
+        that star ended, so p_{j-1} failed on it as well. A star that was taken over without a test ended there too:
+        `shifts` follows a diagonal past it only if the first row after it is known to fail it.
+        """
 
         def after_success(j: int, k: int) -> int:
             answer = self._ask(prove, elements[j - 1].known, elements[k - 1].known).answer
@@ -42,7 +48,10 @@ class Proofs:
         def after_failure(j: int, k: int) -> int:
             if not elements[j - 1].is_whole:
                 return U
-            answer = self._ask(prove_from_failure, elements[j - 1].known, elements[k - 1].known).answer
+            failed = elements[j - 1].known
+            if j > 1 and elements[j - 2].is_star and elements[j - 2].is_whole:
+                failed = _either(elements[j - 2].known, failed)
+            answer = self._ask(prove_from_failure, failed, elements[k - 1].known).answer
             if answer is Answer.FALSE:
                 return 0
             holds = answer in (Answer.TRUE, Answer.UNSATISFIABLE)  # if p_j never fails, this is never used
@@ -60,3 +69,7 @@ class Proofs:
             self.asked[key] = question(premise, conclusion, self.facts)
         return self.asked[key]
 
+
+def _either(one: Expression | None, other: Expression | None) -> Expression | None:
+    """What is TRUE where one of two conditions is; None, which always holds, if one of them is that."""
+    return None if one is None or other is None else Call("or", (one, other))
