@@ -27,13 +27,13 @@ def is_real(folder: Path) -> bool:
     return (folder / "djia.parquet").exists()
 
 
-def load_index(folder: Path, n_years: int = N_YEARS) -> pa.Table:
+def load_index(folder: Path) -> pa.Table:
     """Closing values of the years from 1975 on, or a look-alike."""
     if not is_real(folder):
-        return _look_alike(n_years)
+        return _look_alike(N_YEARS)
     table = pq.read_table(folder / "djia.parquet", columns=["tstamp", "price"])
     years = pc.year(table.column("tstamp"))
-    wanted = pc.and_(pc.greater_equal(years, FIRST_YEAR), pc.less(years, FIRST_YEAR + n_years))
+    wanted = pc.and_(pc.greater_equal(years, FIRST_YEAR), pc.less(years, FIRST_YEAR + N_YEARS))
     rows = table.filter(wanted).combine_chunks()
     return _table(rows.column("price").to_numpy(), rows.column("tstamp"))
 

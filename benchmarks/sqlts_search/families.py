@@ -3,8 +3,8 @@
 A pattern begins with a star whose run has L rows, and fails behind it. The naive search starts again at each row of the
 run and walks the rest of it each time, so it makes about L^2 / 2 tests where OPS, which knows from the failure that no
 start inside the run does better, makes L. On `teeth`, (*X, Y) takes (L^2 + 5 L + 2) / 2 tests a tooth against L + 3.
-Where each of these attempts walks L more rows behind the run, in (*X, *Y, Z) on `peaks` and in the relaxed double bottom
-with a star on X on `flats`, it is 3/2 L^2 against 2 L, and the gain is 3/4 L.
+Where each of these attempts walks L more rows behind the run, in (*X, *Y, Z) on `peaks` and in the relaxed double
+bottom with a star on X on `flats`, it is 3/2 L^2 against 2 L, and the gain is 3/4 L.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plain MATCH_RECOGNIZE with proofs and without: three queries of which a proof takes work away."""
+"""Plain MATCH_RECOGNIZE with proofs and without: queries of which a proof takes work away."""
 
 from __future__ import annotations
 
@@ -23,25 +23,30 @@ _QUERY = """SELECT * FROM t MATCH_RECOGNIZE (
   PATTERN ({pattern})
   DEFINE {define})"""
 
+_RISES_AND_FALLS = "A AS A.price > PREV(A.price), B AS B.price < PREV(B.price)"
 QUERIES = {
     "exclusive neighbours": _QUERY.format(
         pattern="A+ B+ C",
-        define="A AS A.price > PREV(A.price), B AS B.price < PREV(B.price), "
-               "C AS C.price >= PREV(C.price) AND C.price > A.price",
+        define=f"{_RISES_AND_FALLS}, C AS C.price >= PREV(C.price) AND C.volume > 990 AND C.price < A.price",
+    ),
+    "contradiction in a branch": _QUERY.format(
+        pattern="A+ (B | C)+ D",
+        define=f"{_RISES_AND_FALLS}, C AS C.volume > 600 AND C.volume <= 400 AND C.price < FIRST(A.price), "
+               "D AS D.price > PREV(D.price) AND D.volume > 990",
     ),
     "contradiction": _QUERY.format(
-        pattern="A+ (B | C)+ D",
-        define="A AS A.price > PREV(A.price), B AS B.price < PREV(B.price), "
-               "C AS C.price > 2000 AND C.price <= 1000 AND C.price < FIRST(A.price), D AS D.price > PREV(D.price)",
+        pattern="A+ B+ C",
+        define=f"{_RISES_AND_FALLS}, C AS C.price >= PREV(C.price) AND C.price < PREV(C.price) AND C.price > A.price",
     ),
     "adjacent row": _QUERY.format(
         pattern="A B+ C D",
-        define="B AS B.price > PREV(B.price), C AS C.price <= PREV(C.price), D AS D.price < C.price - 60",
+        define="B AS B.price > PREV(B.price), C AS C.price <= PREV(C.price), D AS D.price < C.price AND D.volume > 990",
     ),
 }
-"""A star that excludes what follows gives nothing back, so `ops` can search a pattern that reads the match; a variable
-whose condition contradicts itself leaves an alternation, and with it the only condition that reads the match; a
-reference to the element just before is to the previous row."""
+"""A star that excludes what follows gives nothing back, so `ops` can search a pattern that reads the match. A variable
+whose condition contradicts itself leaves an alternation, and takes with it the only condition that reads the match; or
+it leaves no match at all. A reference to the element just before is to the previous row, which rows alone decide.
+`C.volume > 990` makes matches few, so that the time is that of attempts which fail."""
 
 
 @dataclass(eq=False)
@@ -59,14 +64,12 @@ class Proven:
     wrong: str = ""
 
 
-def runs_of_prices(n: int, length: int = 40) -> pa.Table:
+def runs_of_prices(n: int, length: int = 200) -> pa.Table:
     """Whole prices that go up or down in runs of a mean length."""
     random = np.random.default_rng([20010523, n, length])
-    ends = random.random(n) < 1 / length
-    direction = np.where(np.cumsum(ends) % 2, 1, -1)
-    steps = direction * random.integers(1, 80, n)
-    price = 1500 + np.cumsum(steps - steps.mean()).astype(np.int64)
-    return pa.table({"day": np.arange(n), "price": price})
+    direction = np.where(np.cumsum(random.random(n) < 1 / length) % 2, 1, -1)
+    price = 10_000_000 + np.cumsum(direction * random.integers(1, 10, n))
+    return pa.table({"day": np.arange(n), "price": price, "volume": random.integers(0, 1000, n)})
 
 
 def measure(name: str, table: pa.Table, repeat: int) -> Proven:
