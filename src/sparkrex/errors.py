@@ -73,6 +73,7 @@ CODES: dict[str, str] = {
     "REX414": "a time is finer than what is computed with it",
     "REX415": "open partitions need more memory than they may have",
     "REX416": "a number of trends, or a sum over them, is too large for its type",
+    "REX417": "a column that was said to be positive is not",
     "REX901": "internal error",
 }
 

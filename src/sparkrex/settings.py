@@ -40,7 +40,8 @@ class Settings:
     rows fill half of that, it sorts on disk.
 
     What: `tie_break` names columns that order rows whose order keys are equal, behind those that the query names.
-    `time_zone` is the in-memory host's.
+    `time_zone` is the in-memory host's. `positive` names columns whose values are above zero, which proofs need for
+    comparisons such as `price < 0.98 * PREV(price)`; `proofs` False plans row patterns without any.
     """
 
     max_steps: int = 100_000_000
@@ -57,6 +58,8 @@ class Settings:
     max_event_memory: int = 1 << 30
     sort_memory: int = 192 << 20
     tie_break: tuple[str, ...] = ()
+    proofs: bool = True
+    positive: tuple[str, ...] = ()
 
     def thread_count(self) -> int:
         """How many threads to use."""
@@ -103,8 +106,10 @@ def _check_settings(settings: Settings) -> Settings:
     if settings.planner not in (None, *PLANNERS):
         hint = nearest(str(settings.planner), PLANNERS) or f"one of {', '.join(PLANNERS)}"
         raise AnalysisError("REX217", f"unknown planner {settings.planner!r}", None, None, hint=hint)
+    if not isinstance(settings.proofs, bool):
+        raise _unfit("proofs", settings.proofs, "True or False")
     return replace(
-        settings, tie_break=_names("tie_break", settings.tie_break),
+        settings, positive=_names("positive", settings.positive), tie_break=_names("tie_break", settings.tie_break),
         without_rules=_names("without_rules", settings.without_rules), **counts,
     )
 

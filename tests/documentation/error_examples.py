@@ -604,6 +604,17 @@ SELECT * FROM days MATCH_TRENDS (
   SEMANTICS skip-till-any-match)""",
     ),
     Example(
+        "REX417",
+        "The setting `positive` names columns whose values are all above zero, which proofs then believe. A value that "
+        "is not is found before any answer is given.",
+        """SELECT * FROM (SELECT ts, price - 11 AS gain FROM ticks) MATCH_RECOGNIZE (
+  ORDER BY ts
+  MEASURES A.ts AS at
+  PATTERN (A B)
+  DEFINE B AS gain < 0.98 * PREV(gain))""",
+        settings={"positive": ("gain",)},
+    ),
+    Example(
         "REX901",
         "A fault of SparkRex itself, never yours. Please report it with the query.",
         "",

@@ -13,14 +13,17 @@ _DECIMAL_DIGITS = 18
 _NUMBERS = (ValueKind.INTEGER, ValueKind.DECIMAL, ValueKind.DOUBLE)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 
-def facts_of(schema: pa.Schema, table: pa.Table | None = None, columns: Iterable[str] | None = None) -> Facts:
+def facts_of(
+    schema: pa.Schema, table: pa.Table | None = None, columns: Iterable[str] | None = None,
+    signed: Collection[str] | None = None,
+) -> Facts:
     """The kinds of columns, and what the table shows of their values.
 
-    Give the table only if it has all rows: of rows to come nothing is known. `columns` are those to look at, all if
-    None.
+    Give the table only if it has all rows: of rows to come nothing is known. `columns` are those to look at, and
+    `signed` those whose least value is looked for, which takes time; all if None.
     """
     names = [name for name in (schema.names if columns is None else columns) if schema.names.count(name) == 1]
     kinds = {name: value_kind(schema.field(name).type) for name in names}
@@ -29,7 +32,10 @@ def facts_of(schema: pa.Schema, table: pa.Table | None = None, columns: Iterable
     return Facts(
         kinds,
         frozenset(name for name in names if table.column(name).null_count == 0),
-        frozenset(name for name in names if kinds[name] in _NUMBERS and _is_positive(table.column(name))),
+        frozenset(
+            name for name in names
+            if kinds[name] in _NUMBERS and (signed is None or name in signed) and is_positive(table.column(name))
+        ),
     )
 
 
@@ -61,7 +67,7 @@ def _is_text(type_: pa.DataType) -> bool:
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
-def _is_positive(values: pa.ChunkedArray) -> bool:
+def is_positive(values: pa.ChunkedArray) -> bool:
     """Whether every value that is not NULL is above zero. Arrow leaves NaN out of a minimum, and NaN is above zero."""
     least = pc.min(values)
     return not least.is_valid or not least.as_py() <= 0

@@ -10,7 +10,6 @@ from sparkrex.languages.match_recognize import traverse
 from sparkrex.languages.sqlts.claim import claim_query, find_end
 from sparkrex.languages.sqlts.query import read_query
 from sparkrex.languages.sqlts.translate import Translation
-from sparkrex.modes.rows.adjacent import name_adjacent_rows
 from sparkrex.modes.rows.analyze import analyze_clause
 from sparkrex.modes.rows.plan import PossessiveElement
 from sparkrex.modes.sub_clauses import union_variables
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from sparkrex.languages.sqlts.syntax import ElementText, SequenceQuery
     from sparkrex.modes.plan import Plan
-    from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.modes.sub_clauses import Relation
     from sparkrex.scalar.analyze.scope import Scope
     from sparkrex.source import Source, Span
@@ -62,12 +60,7 @@ class SequenceLanguage:
         _refuse_columns_without_element(clause, scope)
         scope = replace(scope, unions=union_variables(clause.clause, scope))
         plan = analyze_clause(clause.clause, scope, relation)
-        definitions = tuple(
-            replace(item, condition=name_adjacent_rows(plan.pattern, (item.variable,), item.condition))
-            for item in plan.definitions
-        )
-        possessive = tuple(_analyze_element(element, plan, scope) for element in clause.elements)
-        return replace(plan, definitions=definitions, possessive=possessive)
+        return replace(plan, possessive=tuple(_analyze_element(element, scope) for element in clause.elements))
 
     def variables(self, clause: SequenceQuery) -> tuple[str, ...]:
         """The primary variables of the equivalent pattern."""
@@ -86,13 +79,12 @@ class SequenceLanguage:
         return f"MATCH_RECOGNIZE (\n  {clause.text})"
 
 
-def _analyze_element(element: ElementText, plan: MatchRecognize, scope: Scope) -> PossessiveElement:
+def _analyze_element(element: ElementText, scope: Scope) -> PossessiveElement:
     if element.condition is None:
         return PossessiveElement(element.variables, element.is_star, None)
     condition = Converter(scope, element.condition, in_define=True).convert()
     for variable in dict.fromkeys(element.variables):
         condition = name_current_row(condition, variable)
-    condition = name_adjacent_rows(plan.pattern, element.variables, condition)
     return PossessiveElement(element.variables, element.is_star, condition)
 
 

@@ -12,6 +12,7 @@ from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.modes.rows.automaton.matcher import AutomatonMatcher
 from sparkrex.modes.rows.backtrack.matcher import BacktrackMatcher
 from sparkrex.modes.rows.interpreter import Interpreter
+from sparkrex.modes.rows.nothing import NothingMatcher
 from sparkrex.modes.rows.ops.matcher import OpsMatcher
 from sparkrex.modes.rows.problem import Problem
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.rows.matcher import Matcher
     from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.scalar.prove import Facts
     from sparkrex.scalar.split import Condition
     from sparkrex.settings import Settings
 
@@ -64,9 +66,11 @@ def check_conditions(choice: Choice) -> None:
     evaluate_bitmaps(problem.conditions, none, problem.evaluator, problem.plan.source)
 
 
-def choose_matcher(plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings) -> Choice:
+def choose_matcher(
+    plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings, facts: Facts | None = None
+) -> Choice:
     """The matcher for a plan over columns of the sample's types; the sample has no rows."""
-    return choose_from(Problem.of(plan, sample, evaluator, settings), settings.matcher)
+    return choose_from(Problem.of(plan, sample, evaluator, settings, facts), settings.matcher)
 
 
 def choose_from(problem: Problem, wanted: str | None) -> Choice:
@@ -74,6 +78,8 @@ def choose_from(problem: Problem, wanted: str | None) -> Choice:
 
     Another mode of the statement may have the one that is wanted, and this one not.
     """
+    if problem.is_impossible and wanted is None:
+        return Choice(problem, NothingMatcher(problem), ())
     first = next((n for n, kind in enumerate(MATCHERS) if wanted in (kind.name, *kind.other_names)), 0)
     refusals: list[tuple[str, str]] = []
     for place, kind in enumerate(MATCHERS):

@@ -11,6 +11,7 @@ from sparkrex.matching.feeding import feeds_of, partition_named
 from sparkrex.matching.row_values import arrange_rows
 from sparkrex.modes.rows.choose import choose_matcher
 from sparkrex.modes.rows.explain import RowsExplained
+from sparkrex.modes.rows.proven import find_facts
 from sparkrex.modes.rows.relation_columns import add_relation_columns
 from sparkrex.modes.rows.runner import RowRunner
 from sparkrex.stopwatch import Stopwatch
@@ -37,6 +38,7 @@ def pattern_results(
     choice: Choice | None = None,
 ) -> Iterator[pa.Table]:
     """The same, as it is decided: in one piece, or chunk by chunk. By the matcher that was chosen, if it was."""
+    facts = find_facts(plan, table, settings)
     plan, table = add_relation_columns(plan, table, evaluator)
     arrangement, partition_columns = arrange_rows(plan, table, evaluator, settings.thread_count())
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
@@ -44,7 +46,7 @@ def pattern_results(
     for name, column in zip(keys, partition_columns, strict=True):
         table = table.append_column(name, column)
     if choice is None:
-        runner = RowRunner.of(plan, table.slice(0, 0), keys, evaluator, settings, watch)
+        runner = RowRunner.of(plan, table.slice(0, 0), keys, evaluator, settings, watch, facts)
     else:
         runner = RowRunner(choice, keys, evaluator, settings, watch)
     state = runner.open()
@@ -60,7 +62,7 @@ def explain_pattern(
 ) -> RowsExplained:
     """The matcher that is chosen; with `analyze`, after a run, with its stages."""
     widened, sample = add_relation_columns(plan, table.slice(0, 0), evaluator)
-    choice = choose_matcher(widened, sample, evaluator, settings)
+    choice = choose_matcher(widened, sample, evaluator, settings, find_facts(plan, table, settings))
     watch = Stopwatch()
     if analyze:
         # By the same matcher, which then knows what it did.

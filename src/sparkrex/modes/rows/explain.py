@@ -48,6 +48,7 @@ def _relation(plan: MatchRecognize, choice: Choice, host: str, host_reasons: Map
         if (why := host_reasons.get(condition.variable)) is not None:
             parts.append(f"evaluated by {host}: {why}")
         lines.append(f"├─ define {condition.variable}: {'; '.join(parts)}")
+    lines += (f"├─ proof: {why}" for why in choice.problem.proofs)
     for measure in plan.measures:
         is_computed = isinstance(measure.expression, Call | Literal)
         where = "read from the match" + (", combined by the host" if is_computed else "")

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparkrex.errors import ExecutionError
+from sparkrex.evaluate.facts import facts_of
+from sparkrex.languages.match_recognize import traverse
 from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows.conditions import measure_reach, reach, split_conditions
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.program import compile_pattern
+from sparkrex.modes.rows.proven import Proven, apply_proofs
 from sparkrex.scalar.expression import Call, walk
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.modes.rows.program import Program
+    from sparkrex.scalar.prove import Facts
     from sparkrex.scalar.split import Condition
     from sparkrex.settings import Settings
     from sparkrex.source import Span
@@ -36,6 +40,7 @@ SKIP_MODES = {
 class Problem:
     """`sample` has the columns that conditions read, and no rows.
 
+    `plan` is what proofs have left of the query's, and `proofs` says why; `is_impossible`: there is no match.
     A condition or a measure reads at most `reach_back` rows before a match's rows, and `lookahead` rows behind them.
     """
 
@@ -47,14 +52,24 @@ class Problem:
     sample: pa.Table
     evaluator: Evaluator
     settings: Settings
+    facts: Facts
+    proofs: tuple[str, ...] = ()
+    is_impossible: bool = False
 
     @staticmethod
-    def of(plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings) -> Problem:
-        """The problem of a plan over columns of the sample's types."""
+    def of(
+        plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings, facts: Facts | None = None
+    ) -> Problem:
+        """The problem of a plan over columns of the sample's types; `facts` are what is known of them beside."""
+        if facts is None:
+            facts = facts_of(sample.schema)
+        proven = apply_proofs(plan, facts) if settings.proofs else Proven(plan)
+        variables, plan = traverse.variables(plan.pattern), proven.plan
         (before, behind), (measured_before, measured_behind) = reach(plan), measure_reach(plan)
         return Problem(
-            plan, compile_pattern(plan.pattern, plan.source), split_conditions(plan), max(before, measured_before),
-            max(behind, measured_behind), sample, evaluator, settings,
+            plan, compile_pattern(plan.pattern, plan.source, variables), split_conditions(plan),
+            max(before, measured_before), max(behind, measured_behind), sample, evaluator, settings, facts,
+            proven.proofs, proven.is_impossible,
         )
 
     @property

@@ -106,9 +106,9 @@ class Program:
         return "\n".join(lines)
 
 
-def compile_pattern(pattern: RowPattern, source: Source) -> Program:
-    """The program of a pattern."""
-    compiler = _Compiler(traverse.variables(pattern), source)
+def compile_pattern(pattern: RowPattern, source: Source, variables: tuple[str, ...] | None = None) -> Program:
+    """The program of a pattern. `variables` are those that have numbers; a part of a pattern has not all of them."""
+    compiler = _Compiler(traverse.variables(pattern) if variables is None else variables, source)
     accept = compiler.emit(Op.ACCEPT)
     entry = compiler.compile(pattern, accept, accept, False)
     return Program(

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError
+from sparkrex.evaluate.facts import is_positive
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.reading import MatchReader
 from sparkrex.matching.state import State
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from sparkrex.matching.feed import Feed
     from sparkrex.matching.matches import Matches
     from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.scalar.prove import Facts
     from sparkrex.settings import Settings
 
 _FRESH = np.array((True, 0, 1, 0, 0), [
@@ -52,11 +54,11 @@ class RowRunner:
     @staticmethod
     def of(
         plan: MatchRecognize, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
-        watch: Stopwatch | None = None,
+        watch: Stopwatch | None = None, facts: Facts | None = None,
     ) -> RowRunner:
         """The runner of a plan over columns of the sample's types; the sample has no rows."""
         return RowRunner(
-            choose_matcher(plan, sample, evaluator, settings), keys, evaluator, settings, watch or Stopwatch()
+            choose_matcher(plan, sample, evaluator, settings, facts), keys, evaluator, settings, watch or Stopwatch()
         )
 
     @property
@@ -110,6 +112,7 @@ class RowRunner:
         columns = Columns(table, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
         choice = self.choice
         with self._place_errors():
+            self._check_positive(frame.table)
             while True:
                 try:
                     matches = choice.matcher.find(columns, partitions)
@@ -125,6 +128,15 @@ class RowRunner:
                     raise
         self.watch.lap("match", f"{len(matches):,} matches")
         return matches
+
+    def _check_positive(self, table: pa.Table) -> None:
+        """Fail where the setting `positive`, which proofs believed, is not true."""
+        for name in self.settings.positive:
+            if name in table.column_names and not is_positive(table.column(name)):
+                raise ExecutionError(
+                    "REX417", f"column {name} has a value that is not above zero, and the setting positive names it",
+                    None, None, hint="take it out of the setting; of a whole table the least value is looked up anyway",
+                )
 
     def _read(self, frame: Frame, matches: Matches, decided: Decided | None) -> pa.Table:
         reader = MatchReader(

@@ -101,11 +101,11 @@ TABLE = draw_table(Random(1), 50)
 
 
 @pytest.mark.parametrize(("query", "why"), [
-    ("AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) DEFINE A AS v > FIRST(v)", "AFTER MATCH SKIP TO NEXT ROW"),
+    ("AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) DEFINE B AS v > AVG(v)", "AFTER MATCH SKIP TO NEXT ROW"),
     ("PATTERN (A+ B) DEFINE A AS v > 1, B AS v > 2 AND v > FIRST(v)", "A+ may give rows back: a row may be B as well"),
     ("PATTERN (A* B) DEFINE A AS v > 1, B AS v > FIRST(v)", "A* is neither a variable nor one or more rows of it"),
     ("PATTERN (A+? B) DEFINE A AS v > 1, B AS v > FIRST(v)", "A+? is neither a variable nor"),
-    ("PATTERN ((A | B) C) DEFINE A AS v > 1, B AS v > FIRST(v)", "is neither a variable nor"),
+    ("PATTERN ((A | B) C) DEFINE A AS v > 1, C AS v > AVG(v)", "is neither a variable nor"),
     ("PATTERN (A{200} B) DEFINE B AS v > FIRST(v)", "the pattern has more than 100 elements"),
     ("PATTERN (A+ B) DEFINE A AS v > 1, B AS v <= 1", "every condition is decided by rows alone"),
 ])

@@ -256,9 +256,13 @@ def _write_occurrences(p, bounds, elements, cursor, n_found, occurrences, found)
 def search_back(bounds, elements, tests, limits, cursor, begins, occurrences, found):
     """Go on with the search from the last row of each partition to its first; see `modes.rows.ops.reverse`.
 
-    Parameters ---------- bounds, limits : see `arguments`; every partition ends here elements, tests : see above, of
-    the reversed pattern; `shift` and `next` have one entry more, for after an occurrence cursor, found : see above;
-    VERSION counts the occurrences in the partition begins : int64 (n_elements + 3), counted from the partition's end
+    Parameters
+    ----------
+    bounds, limits : see `arguments`; every partition ends here
+    elements, tests : see above, of the reversed pattern; `shift` and `next` have one entry more, for after an
+        occurrence
+    cursor, found : see above; VERSION counts the occurrences in the partition
+    begins : int64 (n_elements + 3), counted from the partition's end
     occurrences : int64 (n, n_elements + 1), for an occurrence the row behind it, and the first rows of its elements
 
     Returns

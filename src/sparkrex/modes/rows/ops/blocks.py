@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 BLOCK_ROWS = 1 << BLOCK_BITS
 
 
+_MOST_BLOCKS = 64
+
+
 class BlockBitmaps:
-    """The bitmaps of some conditions over a frame; `fill` evaluates a block."""
+    """The bitmaps of some conditions over a frame; `fill` evaluates a block.
+
+    A condition that is asked for again is evaluated for twice as many blocks as before: an evaluation has a cost of its
+    own, and what was needed in some blocks will be in most.
+    """
 
     def __init__(self, conditions: Sequence[Condition], frame: Columns, problem: Problem) -> None:
         self.conditions = conditions
@@ -33,14 +40,22 @@ class BlockBitmaps:
         n_blocks = (frame.n_rows + BLOCK_ROWS - 1) >> BLOCK_BITS
         self.bitmaps = np.empty((len(conditions), frame.n_rows), np.uint8)
         self.is_filled = np.zeros((len(conditions), n_blocks), np.uint8)
+        self._n_next = np.ones(len(conditions), np.int64)
 
-    def fill(self, number: int, block: int) -> None:
-        """Evaluate a condition for the rows of a block."""
+    def fill(self, number: int, block: int, step: int = 1) -> None:
+        """Evaluate a condition for the rows of a block, and of some that come next in the search's direction."""
         if self.is_filled[number, block]:
             return
         condition = self.conditions[number]
-        begin = block << BLOCK_BITS
-        end = min(begin + BLOCK_ROWS, self.frame.n_rows)
+        first_block, last_block = block, block
+        for _ in range(int(self._n_next[number]) - 1):
+            following = last_block + 1 if step > 0 else first_block - 1
+            if not 0 <= following < self.is_filled.shape[1] or self.is_filled[number, following]:
+                break
+            first_block, last_block = min(first_block, following), max(last_block, following)
+        self._n_next[number] = min(2 * self._n_next[number], _MOST_BLOCKS)
+        begin = first_block << BLOCK_BITS
+        end = min((last_block + 1) << BLOCK_BITS, self.frame.n_rows)
         assert condition.row is not None  # conditions without one have no bitmap
         first, last = _reach(condition.row)
         low, high = max(0, begin + first), min(self.frame.n_rows, end + last)
@@ -49,7 +64,7 @@ class BlockBitmaps:
             [condition], self._rows(low, high), problem.evaluator, problem.plan.source, self.threads
         )
         self.bitmaps[number, begin:end] = values[0, begin - low : end - low]
-        self.is_filled[number, block] = 1
+        self.is_filled[number, first_block : last_block + 1] = 1
 
     def _rows(self, low: int, high: int) -> Columns:
         """The rows of a block with the neighbours that are read; partitions are cut there."""

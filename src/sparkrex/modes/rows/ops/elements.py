@@ -1,8 +1,8 @@
 """The elements of a pattern as OPS sees them, and what each one's condition reads.
 
 A condition has a part that the row and its neighbours at fixed distances decide, which proofs are about, and a rest
-that reads the match. A reference to an earlier element stands at a fixed distance if all elements from there on are
-single rows: in (X, Y, Z) `Z.price < Y.price` is `price < PREV(price)`. It is rewritten so, for the proofs always. For
+that reads the match. A reference to a row that always stands at the same distance is one to that neighbour
+(`adjacent`): in (X, Y, Z) `Z.price < Y.price` is `price < PREV(price)`. It is rewritten so, for the proofs always. For
 the search it is only where it cannot fail: a row condition is evaluated for rows that no attempt would come to.
 """
 
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparkrex.languages.match_recognize.row_pattern import concatenation, star, variable
+from sparkrex.modes.rows.adjacent import name_adjacent_rows
 from sparkrex.scalar.expression import (
     Aggregate,
-    Call,
     ClassifierAt,
     ColumnAt,
     End,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sparkrex.languages.match_recognize.row_pattern import RowPattern
     from sparkrex.modes.rows.plan import PossessiveElement
 
 
@@ -62,17 +64,18 @@ class Element:
 
 def sort_elements(given: Sequence[PossessiveElement]) -> tuple[Element, ...]:
     """The elements of a pattern, in order."""
-    return tuple(_sort_element(given, number) for number in range(1, len(given) + 1))
+    pattern = _as_pattern(given)
+    return tuple(_sort_element(given, element, pattern) for element in given)
 
 
-def _sort_element(given: Sequence[PossessiveElement], number: int) -> Element:
-    element = given[number - 1]
+def _sort_element(given: Sequence[PossessiveElement], element: PossessiveElement, pattern: RowPattern) -> Element:
+    tested = element.variables if element.is_star else element.variables[:1]
     row: list[Expression] = []
     context: list[Expression] = []
     known: list[Expression] = []
     reads: list[Read] = []
     for conjunct in () if element.condition is None else conjuncts(element.condition):
-        near = _at_fixed_distances(conjunct, given, number)
+        near = name_adjacent_rows(pattern, tested, conjunct)
         is_known = is_row_condition(near)
         if is_known:
             known.append(near)
@@ -90,35 +93,15 @@ def _sort_element(given: Sequence[PossessiveElement], number: int) -> Element:
     )
 
 
-def _at_fixed_distances(expression: Expression, given: Sequence[PossessiveElement], number: int) -> Expression:
-    """The expression with references to rows at a fixed distance named so."""
-    match expression:
-        case ColumnAt(target):
-            distance = _distance(target, given, number)
-            if distance is None:
-                return expression
-            return replace(expression, target=Target(shift=target.shift - distance))
-        case Call(operands=operands):
-            return replace(
-                expression, operands=tuple(_at_fixed_distances(part, given, number) for part in operands)
-            )
-        case _:
-            return expression
-
-
-def _distance(target: Target, given: Sequence[PossessiveElement], number: int) -> int | None:
-    """How many rows before the row under test the target row, without its shift, always is; None if that may differ."""
-    if target.variables is None or target.offset or given[number - 1].is_star:
-        return None
-    named = [k for k in range(1, number + 1) if not target.variables.isdisjoint(given[k - 1].variables)]
-    if not named:
-        return None
-    last = named[-1]
-    if target.end is End.FIRST and (len(named) > 1 or given[last - 1].is_star):
-        return None
-    if any(given[k - 1].is_star for k in range(last + 1, number)) or not _has_both(target, given[last - 1]):
-        return None
-    return number - last
+def _as_pattern(given: Sequence[PossessiveElement]) -> RowPattern:
+    """The order in which rows are mapped to variables."""
+    items: list[RowPattern] = []
+    for element in given:
+        first, later = element.variables
+        items.append(variable(first))
+        if element.is_star:
+            items.append(star(variable(later)))
+    return concatenation(*items)
 
 
 def _has_both(target: Target, element: PossessiveElement) -> bool:

@@ -17,7 +17,6 @@ import numpy as np
 from sparkrex.columns.ordered import Columns, partition_ranges
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
-from sparkrex.evaluate.facts import facts_of
 from sparkrex.matching.matches import Matches
 from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows.deadlines import find_deadlines
@@ -62,7 +61,7 @@ class OpsMatcher(Matcher):
         super().__init__(problem)
         self.n_tests = self.n_rows = 0
         self.elements: tuple[Element, ...] = ()
-        self.proofs = Proofs(facts_of(problem.sample.schema))
+        self.proofs = Proofs(problem.facts if problem.settings.proofs else None)
         self.exclusions: list[str] = []
         self._refused = self._find_elements() or self._find_conditions()
         if self._refused is None:
@@ -175,7 +174,7 @@ class OpsMatcher(Matcher):
             spread(go_on, [(n, n + 1) for n in range(len(waiting))], partial(stop.fill, 1))
             waiting = [search for search in waiting if search.status == kernel.NEEDS_BLOCK]
             for search in waiting:
-                bitmaps.fill(*search.lacks)
+                bitmaps.fill(*search.lacks, step=-1 if isinstance(search, ReverseSearch) else 1)
         for search in searches:
             if search.status != DONE:
                 raise problem.failure(search.status, search.row)

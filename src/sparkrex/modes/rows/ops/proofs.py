@@ -20,9 +20,9 @@ _Question = tuple["Callable[..., Verdict]", "Expression | None", "Expression | N
 
 @dataclass(slots=True)
 class Proofs:
-    """Proofs over columns of these types; each question is asked once."""
+    """Proofs from what is known of columns, None for no proofs at all; each question is asked once."""
 
-    facts: Facts
+    facts: Facts | None
     asked: dict[_Question, Verdict] = field(default_factory=dict)
 
     def exclude(self, star: Element, following: Element) -> Verdict | None:
@@ -53,6 +53,8 @@ class Proofs:
     def _ask(
         self, question: Callable[..., Verdict], premise: Expression | None, conclusion: Expression | None
     ) -> Verdict:
+        if self.facts is None:
+            return Verdict(Answer.UNKNOWN, "")
         key = (question, premise, conclusion)
         if key not in self.asked:
             self.asked[key] = question(premise, conclusion, self.facts)
