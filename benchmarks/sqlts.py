@@ -47,6 +47,14 @@ QUICK_LENGTHS = (10, 20, 50)
 VOLATILITIES, RUNS = (0.005, 0.01, 0.02, 0.04), (10, 100, 1000)
 PATTERNS = (DOUBLE_BOTTOM, DOUBLE_BOTTOM.with_first_star())
 
+CONCLUSION = """
+As Example 10 is printed, X is one row, and only the few rows that a fall follows begin an attempt that goes on. A
+search that tests each row once cannot gain 93x over one that tests so little. Naive must mean more: trying every
+length anew or testing all conditions is not enough, every window is far too much. With a star on X the naive search
+starts again inside each run of rows without a fall, and the gain is of the order that the paper names. It grows with
+the length of runs, so that 800x can be reached as well: see the families."""
+"""Of the real index."""
+
 
 @dataclass(eq=False)
 class Report:
@@ -139,8 +147,12 @@ def measure_index(options: argparse.Namespace, report: Report) -> None:
         ops_tests[pattern.title] = searched.n_tests
         if not is_same:
             report.problems.append(f"{years}, {pattern.title}: a reading of naive finds other matches")
-        print(f"\n{pattern.title}: {n_far:,} of the naive search's attempts come to the third element")
+        most = one.naive_tests / one.n_rows
+        print(f"\n{pattern.title}: {n_far:,} of the naive search's attempts test the third element; "
+              f"a search with one test a row would gain {tables.gain(most)}x")
     report.add(f"What naive may mean, {years}", tables.reading_lines(report.readings, ops_tests))
+    if data.is_real(options.data):
+        print(CONCLUSION)
 
 
 def measure_sequences(options: argparse.Namespace, report: Report) -> None:

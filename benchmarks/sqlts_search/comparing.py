@@ -89,7 +89,7 @@ def compare(
 
 
 def count_readings(pattern: Pattern, table: pa.Table, begins: NDArray[np.int64]) -> tuple[dict[str, int], int, bool]:
-    """The tests of each reading of naive, how many attempts came to element 3, and whether all find the same matches.
+    """The tests of each reading of naive, how many attempts tested element 3, and whether all find the same matches.
     """
     truth, is_star = pattern.truth(table.column("price").to_numpy()), pattern.stars()
     room = np.empty((table.num_rows + 1, len(is_star) + 1), np.int64)

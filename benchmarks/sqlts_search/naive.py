@@ -26,25 +26,26 @@ READINGS = (NAIVE, GIVES_BACK, EVERY_LENGTH, ALL_CONDITIONS, EVERY_WINDOW)
 
 @njit(cache=True, nogil=True)
 def _attempt(truth, is_star, begins, start):
-    """A match from a row on: tests, the tests by how many windows have their rows, the last row read, whether it is.
+    """A match from a row on: tests, the tests by how many windows have their rows, the last row tested, whether it is.
     """
     m, n = truth.shape
-    row = start
+    row = last = start
     n_tests = n_in_windows = np.int64(0)
     for j in range(m):
         begins[j] = row
         while row < n:
             n_tests += 1
             n_in_windows += n - row
+            last = row
             if truth[j, row] == 0:
                 break
             row += 1
             if is_star[j] == 0:
                 break
         if row == begins[j]:
-            return n_tests, n_in_windows, min(row, n - 1), False
+            return n_tests, n_in_windows, last, False
     begins[m] = row
-    return n_tests, n_in_windows, min(row, n - 1), True
+    return n_tests, n_in_windows, last, True
 
 
 @njit(cache=True, nogil=True)
@@ -71,7 +72,7 @@ def search(truth, is_star, found):
 
 @njit(cache=True, nogil=True)
 def count_attempts(truth, is_star):
-    """The tests of *all conditions* and of *every window*, and how many attempts came to element 3."""
+    """The tests of *all conditions* and of *every window*, and how many attempts tested element 3."""
     m, n = truth.shape
     begins = np.zeros(m + 1, np.int64)
     start = of_all = in_windows = far = np.int64(0)
@@ -80,7 +81,7 @@ def count_attempts(truth, is_star):
         _, n_in_windows, last, is_match = _attempt(truth, is_star, begins, start)
         of_all += m * (last - start + 1)
         in_windows += n_in_windows
-        far += m > 2 and begins[2] >= 0
+        far += m > 2 and 0 <= begins[2] < n
         start = begins[m] if is_match else start + 1
     return of_all, in_windows, far
 

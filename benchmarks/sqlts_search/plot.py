@@ -61,7 +61,7 @@ def _draw_match(plot: Any, table: pa.Table, found: Compared) -> None:
         rows = slice(max(begin - 1, 0), end)
         name = ("*" if element.is_star else "") + element.name
         plot.plot(
-            dates[rows], prices[rows], color=f"C{place}", marker=".", label=f"{name}, {end - begin} rows"
+            dates[rows], prices[rows], color=f"C{place}", marker=".", label=f"{name} ({end - begin})"
         )
     plot.set_title(f"{found.pattern}: {dates[begins[0]]} to {dates[begins[-1] - 1]}")
     plot.tick_params(axis="x", labelrotation=30)

@@ -27,12 +27,12 @@ _RISES_AND_FALLS = "A AS A.price > PREV(A.price), B AS B.price < PREV(B.price)"
 QUERIES = {
     "exclusive neighbours": _QUERY.format(
         pattern="A+ B+ C",
-        define=f"{_RISES_AND_FALLS}, C AS C.price >= PREV(C.price) AND C.volume > 990 AND C.price < A.price",
+        define=f"{_RISES_AND_FALLS}, C AS C.price >= PREV(C.price) AND C.volume > 900 AND C.price < A.price",
     ),
     "contradiction in a branch": _QUERY.format(
         pattern="A+ (B | C)+ D",
         define=f"{_RISES_AND_FALLS}, C AS C.volume > 600 AND C.volume <= 400 AND C.price < FIRST(A.price), "
-               "D AS D.price > PREV(D.price) AND D.volume > 990",
+               "D AS D.price > PREV(D.price) AND D.volume > 900",
     ),
     "contradiction": _QUERY.format(
         pattern="A+ B+ C",
@@ -40,13 +40,13 @@ QUERIES = {
     ),
     "adjacent row": _QUERY.format(
         pattern="A B+ C D",
-        define="B AS B.price > PREV(B.price), C AS C.price <= PREV(C.price), D AS D.price < C.price AND D.volume > 990",
+        define="B AS B.price > PREV(B.price), C AS C.price <= PREV(C.price), D AS D.price < C.price AND D.volume > 900",
     ),
 }
 """A star that excludes what follows gives nothing back, so `ops` can search a pattern that reads the match. A variable
 whose condition contradicts itself leaves an alternation, and takes with it the only condition that reads the match; or
 it leaves no match at all. A reference to the element just before is to the previous row, which rows alone decide.
-`C.volume > 990` makes matches few, so that the time is that of attempts which fail."""
+`C.volume > 900` makes matches few, so that the time is that of attempts which fail."""
 
 
 @dataclass(eq=False)
