@@ -50,9 +50,9 @@ PATTERNS = (DOUBLE_BOTTOM, DOUBLE_BOTTOM.with_first_star())
 CONCLUSION = """
 As Example 10 is printed, X is one row, and only the few rows that a fall follows begin an attempt that goes on. A
 search that tests each row once cannot gain 93x over one that tests so little. Naive must mean more: trying every
-length anew or testing all conditions is not enough, every window is far too much. With a star on X the naive search
-starts again inside each run of rows without a fall, and the gain is of the order that the paper names. It grows with
-the length of runs, so that 800x can be reached as well: see the families."""
+length anew is not enough, nor is testing all conditions, and every window is far too much. With a star on X the naive
+search starts again inside each run of rows without a fall, and the gain is of the order that the paper names. It
+grows with the length of runs, so that 800x can be reached as well: see the families."""
 """Of the real index."""
 
 
