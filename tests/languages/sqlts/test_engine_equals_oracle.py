@@ -25,11 +25,11 @@ def printed(query: str, rows: list[dict[str, Any]]) -> str:
     return text.split(WITH_MATCH_RECOGNIZE + "\n", 1)[1]
 
 
-@pytest.mark.parametrize("matcher", [None, "backtrack", "interpreter"])
+@pytest.mark.parametrize("matcher", [None, "ops_forward", "ops_reverse", "backtrack", "interpreter"])
 def test_every_matcher(matcher: str | None) -> None:
     draw = random.Random(f"sqlts {matcher}")
     n_matches = 0
-    for _ in range(60 if matcher == "interpreter" else 250):
+    for _ in range(60 if matcher == "interpreter" else 200):
         pattern, rows = draw_pattern(draw), draw_rows(draw)
         query = query_text(pattern)
         expected = sorted(oracle.answer(pattern, rows), key=repr)
@@ -44,7 +44,8 @@ def test_in_chunks() -> None:
         pattern, rows = draw_pattern(draw), draw_rows(draw)
         query = query_text(pattern)
         expected = sorted(oracle.answer(pattern, rows), key=repr)
-        chunked = run(query, rows, settings={"chunk_rows": draw.choice([1, 2, 5])})
+        settings = {"chunk_rows": draw.choice([1, 2, 5]), "matcher": draw.choice([None, "ops"])}
+        chunked = run(query, rows, settings=settings)
         assert chunked == expected, (query, rows)
 
 
