@@ -37,7 +37,7 @@ class BacktrackMatcher(Matcher):
     """Immutable: a problem, and what is remembered at its splits."""
 
     name = "backtrack"
-    slower = "slower where no condition reads the match"
+    slower = "slower: it may go back over rows"
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
