@@ -130,3 +130,8 @@ def test_what_was_said_to_be_positive_is_checked() -> None:
     assert rex.sql(query, t=TABLE, settings={"positive": "d", "chunk_rows": 2}).num_rows == 2
     with pytest.raises(rex.RexError, match="REX417"):
         rex.sql(query, t=TABLE.set_column(2, "d", pa.array([1.0, 0.0, 2.0, 1.0])), settings={"positive": "d"})
+
+
+def test_conditions_of_hundreds_of_conjuncts_are_left_alone() -> None:
+    many = " AND ".join(f"v <> {number}" for number in range(300))
+    assert "proof:" not in explained(f"PATTERN (A B) DEFINE B AS {many} AND v > 3 AND v > 2")

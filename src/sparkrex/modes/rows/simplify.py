@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from sparkrex.scalar.prove import Facts
 
 
+MOST_CONJUNCTS = 20
+"""Each is compared with all others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Simplified:
     """A condition without its implied parts, None if none is left, and why each of them was dropped."""
@@ -38,6 +42,8 @@ def drop_implied(condition: Expression, facts: Facts) -> Simplified:
     """
     kept = conjuncts(condition)
     proofs: list[str] = []
+    if len(kept) > MOST_CONJUNCTS:
+        return Simplified(condition)
     for part in reversed(list(kept)):
         if can_fail(part) or is_volatile(part):
             continue

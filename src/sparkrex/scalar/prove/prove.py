@@ -7,6 +7,7 @@ are never TRUE together. A proof says nothing of evaluations that fail with an e
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from sparkrex.scalar.expression import Call, ColumnAt, Expression, Literal, walk
@@ -24,9 +25,14 @@ if TYPE_CHECKING:
 
 _UNKNOWN = Verdict(Answer.UNKNOWN)
 
+_MOST_NODES = 120
+"""Of both conditions together; a proof takes time that grows with the square of the comparisons, and worse."""
+
 
 def prove(p: Expression | None, q: Expression | None, facts: Facts) -> Verdict:
     """What follows for q where p is TRUE; None is a condition that always is."""
+    if not _are_small(p, q):
+        return _UNKNOWN
     premise, conclusion = _conjuncts(p), _conjuncts(q)
     given = _Given(facts)
     if given.exclude(premise):
@@ -51,6 +57,8 @@ def prove_from_failure(p: Expression | None, q: Expression | None, facts: Facts)
     """What follows for q where p is not TRUE: FALSE or NULL."""
     if p is None:
         return Verdict(Answer.UNSATISFIABLE, _always([]))
+    if not _are_small(p, q):
+        return _UNKNOWN
     # "p is not TRUE" is a condition like any other, and so is the proof; only its wording is its own.
     text = write_all(_conjuncts(p))
     failure = Call("not", (Call("is_true", (p,)),))
@@ -83,6 +91,12 @@ class _Given:
         if found is None:
             found = self._truths[id(condition)] = truth(condition, self._facts)
         return found
+
+
+def _are_small(*conditions: Expression | None) -> bool:
+    """Whether a proof about the conditions is worth its time."""
+    nodes = chain.from_iterable(walk(condition) for condition in conditions if condition is not None)
+    return next(islice(nodes, _MOST_NODES, None), None) is None
 
 
 def _conjuncts(condition: Expression | None) -> list[Expression]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _Question = tuple["Callable[..., Verdict]", "Expression | None", "Expression | None"]
 
+MOST_QUESTIONS = 1_000
+"""Of one pattern, each a millisecond or so: patterns of about thirty different conditions have as many."""
+
 
 @dataclass(slots=True)
 class Proofs:
@@ -66,6 +69,8 @@ class Proofs:
             return Verdict(Answer.UNKNOWN, "")
         key = (question, premise, conclusion)
         if key not in self.asked:
+            if len(self.asked) >= MOST_QUESTIONS:
+                return Verdict(Answer.UNKNOWN, "")
             self.asked[key] = question(premise, conclusion, self.facts)
         return self.asked[key]
 
