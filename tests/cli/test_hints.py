@@ -27,7 +27,10 @@ MATCH = "ticks MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS price > {})"
         ("EXPLAIN SELECT * FROM " + MATCH.format("1"), [], "rex explain QUERY shows the plan"),
         ("CREATE TABLE u AS SELECT * FROM " + MATCH.format("1"), [], "rex run writes its result to --output"),
         ("MATCH_RECOGNIZE (PATTERN (A))", [], "write SELECT * FROM t MATCH_RECOGNIZE (...)"),
-        ("SELECT * FROM " + MATCH.format("1"), ["--set", "matcher=nfab"], "of rows: automaton, backtrack, interpreter"),
+        (
+            "SELECT * FROM " + MATCH.format("1"), ["--set", "matcher=nfab"],
+            "of rows: automaton, ops, ops_forward, ops_reverse, backtrack, interpreter",
+        ),
     ],
 )
 def test_hints_speak_the_command(
