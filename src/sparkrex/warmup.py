@@ -21,8 +21,8 @@ from sparkrex.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MEDIUM, MANY = 3_000, 150_000
-"""More rows than plain Python walks; more than one thread is given."""
+FEW, MEDIUM, MANY = 60, 3_000, 150_000
+"""Rows that plain Python walks; more than that; more than one thread is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,8 @@ def steps() -> Iterator[Step]:
         for chunk_rows in (None, MEDIUM // 2 + 1):
             where = "in chunks" if chunk_rows else "at once"
             yield Step(f"{name}, {where}", clause, rows, Settings(chunk_rows=chunk_rows), "MATCH_TRENDS")
+        # A few events are counted in plain Python, which calls parts of kernels that are compiled all the same.
+        yield Step(f"{name}, a few rows", clause, _rows(FEW), Settings(), "MATCH_TRENDS")
     threaded = Settings(threads=2)
     many = _rows(MANY)
     shuffled = many.take(pa.array(np.random.default_rng(1).permutation(MANY)))
