@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.trends.prepared import Prepared
 
 
-_FEW_KEPT = 0.4
+_FEW_KEPT = 0.2
 """Of a smaller share of rows that fit something the others are left out."""
 
 
