@@ -11,7 +11,7 @@ from tests.scalar.prove.plain import evaluated
 from tests.scalar.prove.test_named import FULL, NULLABLE, POSITIVE, read
 
 from sparkrex.modes.plan import Definition
-from sparkrex.modes.rows.simplify import drop_implied, find_exclusive, find_unsatisfiable
+from sparkrex.modes.rows.simplify import drop_implied, find_unsatisfiable
 from sparkrex.scalar.expression import Call, ColumnAt, Expression, Literal, Target
 from sparkrex.scalar.prove.wording import write_all
 from sparkrex.scalar.split import conjuncts
@@ -85,20 +85,3 @@ def test_the_same_rows_meet_a_simplified_condition(columns: tuple[str, ...]) -> 
 def test_variables_that_no_row_meets() -> None:
     definitions = [Definition("A", read("x < 10 AND y > 3 AND x > 20")), Definition("B", read("x < 10"))]
     assert find_unsatisfiable(definitions, NULLABLE) == {"A": "x < 10 AND x > 20 never holds"}
-
-
-def test_exclusive_variables() -> None:
-    definitions = [
-        Definition("UP", read("price > PREV(price) AND x > 1")), Definition("DOWN", read("price < PREV(price)")),
-        Definition("LOW", read("x < 1")),
-    ]
-    assert find_exclusive(definitions, NULLABLE) == {
-        ("UP", "DOWN"): "price > PREV(price) excludes price < PREV(price)", ("UP", "LOW"): "x > 1 excludes x < 1",
-    }
-
-
-def test_what_reads_the_match_excludes_nothing() -> None:
-    """While A is tested its last row but one is another than while B is."""
-    earlier = ColumnAt(Target(frozenset("A"), offset=1), "x")
-    rises, falls = (Call(name, (at("x"), earlier)) for name in ("gt", "lt"))
-    assert find_exclusive([Definition("A", rises), Definition("B", falls)], NULLABLE) == {}

@@ -1,11 +1,11 @@
-"""What proofs say of the conditions of DEFINE: parts that say nothing new, conditions that no row meets, and pairs of
-variables that no row meets both of. Each comes with its proof in one line.
+"""What proofs say of the conditions of DEFINE: parts that say nothing new, and conditions that no row meets.
+
+Each comes with its proof in one line. Which variables exclude each other is asked by `ops`, of its elements.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sparkrex.scalar.expression import Call, is_volatile
@@ -14,7 +14,7 @@ from sparkrex.scalar.prove import Answer, prove
 from sparkrex.scalar.split import conjunction, conjuncts, is_row_condition
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from sparkrex.modes.plan import Definition
     from sparkrex.scalar.expression import Expression
@@ -75,22 +75,3 @@ def find_unsatisfiable(definitions: Sequence[Definition], facts: Facts) -> dict[
         if verdict.answer is Answer.UNSATISFIABLE:
             found[definition.variable] = verdict.why
     return found
-
-
-def find_exclusive(definitions: Sequence[Definition], facts: Facts) -> Mapping[tuple[str, str], str]:
-    """Pairs of variables, in the order of their definitions, of which a row meets at most one, with the proof.
-
-    Only what rows decide is looked at: `LAST(A.x, 1)` is one row while A is tested, and another while B is. A variable
-    that no row meets excludes all others; `find_unsatisfiable` has it.
-    """
-    conditions = {
-        definition.variable: conjunction([part for part in conjuncts(definition.condition) if is_row_condition(part)])
-        for definition in definitions
-    }
-    found: dict[tuple[str, str], str] = {}
-    for one, other in combinations(conditions, 2):
-        verdict = prove(conditions[one], conditions[other], facts)
-        if verdict.answer in (Answer.FALSE, Answer.UNSATISFIABLE):
-            found[one, other] = verdict.why
-    return found
-
