@@ -10,7 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.faults.any_order_faults import ANY_ORDER_FAULTS
 from tests.faults.event_faults import EVENT_FAULTS, EventFault
+from tests.modes.events.any_order_draws import generate_any_order
 from tests.modes.events.building import query, seq
 from tests.modes.events.draws import generate
 from tests.modes.events.engine_runs import evaluator_of
@@ -40,30 +42,32 @@ def evaluator() -> RelationEvaluator:
 
 
 @cache
-def example_of(number: int) -> Example:
+def example_of(number: int, *, in_any_order: bool) -> Example:
     """The same examples for every fault."""
-    return generate(RandomDraw(random.Random(SEED + number)))
+    draw = RandomDraw(random.Random(SEED + number))
+    return generate_any_order(draw) if in_any_order else generate(draw)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", EVENT_FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
+@pytest.mark.parametrize("fault", EVENT_FAULTS + ANY_ORDER_FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
 def test_event_fault_is_caught(fault: EventFault, record_property: Callable[[str, object], None]) -> None:
     with fault.inject():
-        caught = first_difference(MOST_EXAMPLES, fault)
+        caught = first_difference(MOST_EXAMPLES, fault, in_any_order=fault in ANY_ORDER_FAULTS)
     assert caught is not None, f"not caught: {fault.name}"
     number, text = caught
     record_property("caught", f"{fault.name}: example {number + 1}, {text.splitlines()[0][:200]}")
 
 
 @pytest.mark.slow
-def test_without_an_event_fault_nothing_is_caught() -> None:
-    assert first_difference(60, None) is None
+@pytest.mark.parametrize("in_any_order", [False, True])
+def test_without_an_event_fault_nothing_is_caught(in_any_order: bool) -> None:
+    assert first_difference(60, None, in_any_order=in_any_order) is None
 
 
-def first_difference(n_examples: int, fault: EventFault | None) -> tuple[int, str] | None:
+def first_difference(n_examples: int, fault: EventFault | None, *, in_any_order: bool) -> tuple[int, str] | None:
     """The first example that shows a fault, and how."""
     for number in range(n_examples):
-        example = example_of(number)
+        example = example_of(number, in_any_order=in_any_order)
         if fault is not None and not fault.needs(example.query):
             continue
         expected = find_matches(example.query, example.rows)

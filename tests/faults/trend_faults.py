@@ -13,10 +13,11 @@ from unittest import mock
 import numpy as np
 from tests.modes.trends.query import ANY, CONTIGUOUS, NEXT, Aggregate, absences
 
+from sparkrex.evaluate import joint_keys
+from sparkrex.kernels.null_key import NULL_KEY
 from sparkrex.modes.trends import (
     arranged,
     automaton,
-    comparisons,
     conjunction,
     engine,
     keeping,
@@ -28,7 +29,7 @@ from sparkrex.modes.trends import (
     weights,
 )
 from sparkrex.modes.trends.kernels import by_event, by_gap, by_open, by_rank, by_state, numbers, places
-from sparkrex.modes.trends.kernels.machine import NULL_KEY, Rows
+from sparkrex.modes.trends.kernels.machine import Rows
 from sparkrex.modes.trends.kernels.ranks import lower_bound
 from sparkrex.modes.trends.symbols import Labels, make_machine
 from sparkrex.modes.trends.windows import Windows
@@ -184,7 +185,7 @@ def _gaps_joined_too_early() -> Context:
 
 
 def _null_is_a_value() -> Context:
-    return mock.patch.object(comparisons, "_with_null", lambda keys, values: np.where(keys == NULL_KEY, 0, keys))
+    return mock.patch.object(joint_keys, "_with_null", lambda keys, values: np.where(keys == NULL_KEY, 0, keys))
 
 
 def _equal_is_not_included() -> Context:

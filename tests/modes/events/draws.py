@@ -45,6 +45,7 @@ class Example:
     def __str__(self) -> str:
         query = self.query
         lines = [f"{query.pattern} {query.strategy.value}"]
+        lines += [f"  {conjunct.expression}" for conjunct in query.open_conjuncts()]
         for title in ("begin", "take", "leave", "absent"):
             lines += [f"  {title} {one.variable}: {one.condition}" for one in getattr(query, title)]
         keys = ", ".join(key.name for key in query.partition_by)

@@ -3,17 +3,16 @@
 They take no part in finding it. Where an event is looked for depends on what the match has selected for the items
 before and after the negated one: strictly between the last before and the first after; with nothing before, back to
 where a window that ends in the match's last event begins; with nothing after, on to where a window that begins in its
-first event ends.
+first event ends. In AND it is looked for strictly between the first and the last event of the match.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.modes.events.strategies import absent_condition
 from tests.modes.events.windows import spans_at_most
 
-from sparkrex.modes.events.pattern import Absent, Sequence
+from sparkrex.modes.events.pattern import Absent, AllOf, Sequence
 
 if TYPE_CHECKING:
     from tests.modes.events.strategies import Candidate, Stream
@@ -22,10 +21,9 @@ if TYPE_CHECKING:
 def is_disqualified(stream: Stream, match: Candidate) -> bool:
     """Whether an event that must be absent is there."""
     pattern = stream.query.pattern
-    items = pattern.items if isinstance(pattern, Sequence) else ()
+    items = pattern.items if isinstance(pattern, Sequence | AllOf) else ()
     return any(
-        _lies_in_gap(stream, match, number, row)
-        and stream.is_true(absent_condition(stream.query, item.event.variable), match, row)
+        _lies_in_gap(stream, match, number, row) and stream.forbids(item.event.variable, match, row)
         for number, item in enumerate(items) if isinstance(item, Absent)
         for row in range(len(stream.rows))
     )
@@ -33,6 +31,8 @@ def is_disqualified(stream: Stream, match: Candidate) -> bool:
 
 def _lies_in_gap(stream: Stream, match: Candidate, item: int, row: int) -> bool:
     """Whether the event at `row` is where the negated item number `item` looks."""
+    if isinstance(stream.query.pattern, AllOf):
+        return _precedes(stream, match[0].row, row) and _precedes(stream, row, match[-1].row)
     before = [selected.row for selected in match if selected.place.path[0] < item]
     after = [selected.row for selected in match if selected.place.path[0] > item]
     is_after_the_items_before = (

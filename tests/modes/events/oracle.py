@@ -1,7 +1,8 @@
 """The answer to an event query by brute force, straight from its definition.
 
 1. Rows form partitions by the equivalence tests, ordered by time and tie-break columns.
-2. In each, every subsequence is a candidate that the strategy allows step by step (`strategies`, `positions`).
+2. In each, every subsequence is a candidate that the strategy allows step by step (`strategies`, `positions`; with AND
+   `any_order`).
 3. A candidate is a match of the positive components if the pattern may end there, what is said of the last array holds,
    and it lies within the window (`windows`).
 4. A match is rejected if an event is there that must be absent (`negation`).
@@ -13,14 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tests.modes.events.any_order import AnyOrderStream
 from tests.modes.events.negation import is_disqualified
 from tests.modes.events.overlap import without_overlaps
-from tests.modes.events.positions import after
 from tests.modes.events.strategies import Candidate, Stream
 from tests.modes.events.windows import spans_at_most
 from tests.modes.rows.oracle.expressions import View, value, value_of_row
 
-from sparkrex.modes.events.pattern import positive_variables
+from sparkrex.modes.events.pattern import has_any_order, positive_variables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,7 +81,8 @@ def partitions(query: EventQuery, rows: Sequence[Mapping[str, Any]]) -> list[Par
         if len(set(comparable.values())) < len(group):
             raise TiedEvents
         ordered = sorted(group, key=lambda number, keys=comparable: keys[number])  # type: ignore[misc]
-        stream = Stream(query, [rows[number] for number in ordered], [keys[number][0] for number in ordered])
+        kind = AnyOrderStream if has_any_order(query.pattern) else Stream
+        stream = kind(query, [rows[number] for number in ordered], [keys[number][0] for number in ordered])
         found.append(Partition(tuple(ordered), stream))
     return found
 
@@ -98,10 +100,9 @@ def matches_in(stream: Stream) -> list[Candidate]:
 
 def is_match(stream: Stream, candidate: Candidate) -> bool:
     """Whether a legal candidate is complete, within the window, and not disqualified."""
-    state = after(stream.query.pattern, candidate[-1].place)
     return (
-        state.can_end
-        and stream.may_leave(candidate, state.left)
+        stream.next_of(candidate).can_end
+        and stream.may_end(candidate)
         and spans_at_most(stream, candidate[0].row, candidate[-1].row)
         and not is_disqualified(stream, candidate)
     )

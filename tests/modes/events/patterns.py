@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.modes.events.building import ANY_TYPE
 from tests.modes.events.positions import allows_empty
 
-from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence
+from sparkrex.modes.events.pattern import Absent, AllOf, AnyOf, Event, EventPattern, Kleene, Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,6 +121,12 @@ def shapes(pattern: EventPattern) -> Iterator[str]:
                     before = all(map(allows_empty, items[:number]))
                     after = all(map(allows_empty, items[number + 1 :]))
                     yield "negation at " + ("the start" if before else "the end" if after else "the middle")
+                yield from shapes(item)
+        case AllOf(items=items):
+            yield "any order"
+            for item in items:
+                if isinstance(item, Absent):
+                    yield "negation in any order"
                 yield from shapes(item)
         case AnyOf(options=options):
             yield "alternation"

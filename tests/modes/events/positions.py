@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence, events
+from sparkrex.modes.events.pattern import Absent, AllOf, AnyOf, Event, EventPattern, Kleene, Sequence, events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def allows_empty(pattern: EventPattern) -> bool:
             return False
         case Absent():
             return True
-        case Sequence(items=items):
+        case Sequence(items=items) | AllOf(items=items):
             return all(map(allows_empty, items))
         case AnyOf(options=options):
             return any(map(allows_empty, options))
@@ -69,6 +69,8 @@ def firsts(pattern: EventPattern, path: tuple[int, ...] = ()) -> Iterator[Place]
             return
         case Sequence(items=items):
             yield from _firsts_in_turn(items, path, 0)
+        case AllOf():
+            raise AssertionError("see `any_order`")
         case AnyOf(options=options):
             for number, option in enumerate(options):
                 yield from firsts(option, (*path, number))

@@ -47,20 +47,34 @@ class Stream:
 
     def legal(self) -> Iterator[Candidate]:
         """Every legal candidate, depth first; those that are not complete too."""
-        pattern = self.query.pattern
-        start = Next(tuple(Edge(place, False, ()) for place in firsts(pattern)), False, ())
-        pending: list[tuple[Candidate, Next]] = [((), start)]
+        pending: list[Candidate] = [()]
         while pending:
-            candidate, state = pending.pop()
+            candidate = pending.pop()
+            state = self.next_of(candidate)
             if candidate:
                 yield candidate
             begin = candidate[-1].row + 1 if candidate else 0
             pending.extend(
-                ((*candidate, Selected(row, edge.place)), after(pattern, edge.place))
+                (*candidate, Selected(row, edge.place))
                 for row in range(begin, len(self.rows))
                 for edge in state.edges
                 if self.is_step(candidate, state, edge, row)
             )
+
+    def next_of(self, candidate: Candidate) -> Next:
+        """What may follow a candidate."""
+        pattern = self.query.pattern
+        if candidate:
+            return after(pattern, candidate[-1].place)
+        return Next(tuple(Edge(place, False, ()) for place in firsts(pattern)), False, ())
+
+    def may_end(self, candidate: Candidate) -> bool:
+        """Whether what ending tests holds, of a candidate that may end by the pattern."""
+        return self.may_leave(candidate, self.next_of(candidate).left)
+
+    def forbids(self, variable: str, match: Candidate, row: int) -> bool:
+        """Whether the event is one that must be absent."""
+        return self.is_true(absent_condition(self.query, variable), match, row)
 
     def is_step(self, candidate: Candidate, state: Next, edge: Edge, row: int) -> bool:
         """Whether the candidate, which is at `state`, may go over `edge` with the event at `row`."""

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from tests.modes.events.oracle import find_matches, partitions
 from tests.modes.events.patterns import shapes
-from tests.modes.events.positions import after
 
-from sparkrex.modes.events.pattern import Absent, Sequence, absences
+from sparkrex.modes.events.pattern import Absent, AllOf, Sequence, absences, has_any_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +29,8 @@ LEAST_PERCENT = {
     "microseconds": 5, "of the time column": 15, "events": 15,
     "+": 40, "*": 5, "?": 5, "{n,m}": 10, "alternation": 8, "Kleene of more than an event": 10,
     "leave": 8, "leave matters": 2, "NULL in an equivalence test": 3,
+    "any order": 12, "any order matched": 7, "negation in any order": 2, "several decide in any order": 6,
+    "several decide in any order, which matters": 2,
 }
 """The share of examples, of all, in which each must have happened."""
 
@@ -80,6 +81,7 @@ def _happened(example: Example, matches: list[Match]) -> list[str]:
     questions = {
         "matched": bool(matches),
         "matched more than once": len(matches) > 1,
+        "any order matched": bool(matches) and has_any_order(query.pattern),
         "matched in two partitions": sum(map(bool, found_in)) > 1,
         "non-overlapping": query.is_non_overlapping,
         "non-overlapping leaves some out": query.is_non_overlapping and len(matches) < n_all,
@@ -100,6 +102,12 @@ def _happened(example: Example, matches: list[Match]) -> list[str]:
     if tied and query.has_strict_ties:
         loose = replace(everything, has_strict_ties=False)
         questions["strict ties leave some out"] = n_all < len(find_matches(loose, rows))
+    if query.open_conjuncts():
+        rest = tuple(one for one in query.conjuncts if one not in query.open_conjuncts())
+        questions["several decide in any order"] = True
+        questions["several decide in any order, which matters"] = n_all < len(
+            find_matches(replace(everything, conjuncts=rest), rows)
+        )
     if query.leave:
         questions["leave matters"] = n_all < len(find_matches(replace(everything, leave=()), rows))
     return happened + [name for name, is_so in questions.items() if is_so]
@@ -107,15 +115,17 @@ def _happened(example: Example, matches: list[Match]) -> list[str]:
 
 def _without_negation(query: EventQuery) -> EventQuery:
     """The same query for the positive components only."""
-    assert isinstance(query.pattern, Sequence)
+    assert isinstance(query.pattern, Sequence | AllOf)
     kept = tuple(item for item in query.pattern.items if not isinstance(item, Absent))
-    return replace(query, pattern=Sequence(kept), absent=())
+    negated = {event.variable for event in absences(query.pattern)}
+    conjuncts = tuple(one for one in query.conjuncts if one.variables.isdisjoint(negated))
+    return replace(query, pattern=replace(query.pattern, items=kept), absent=(), conjuncts=conjuncts)
 
 
 def _branches(stream: Stream, *, is_take: bool) -> bool:
     """Whether some event lets a run proceed that could also take it (or else ignore it, and stay)."""
     for candidate in stream.legal():
-        state = after(stream.query.pattern, candidate[-1].place)
+        state = stream.next_of(candidate)
         takes = [edge for edge in state.edges if edge.is_take]
         if not takes or len(takes) == len(state.edges):
             continue

@@ -12,7 +12,7 @@ from tests.modes.events.analysis import analyzed, parsed
 
 from sparkrex.errors import RexError
 from sparkrex.modes.events.language.references import Variables, rewrite_references
-from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence
+from sparkrex.modes.events.pattern import Absent, AllOf, AnyOf, Event, EventPattern, Kleene, Sequence
 from sparkrex.modes.events.plan import EventQuery, Strategy
 from sparkrex.scalar import expression as scalar
 from sparkrex.scalar.expression import End, Semantics, Target
@@ -123,6 +123,17 @@ A, B, C = Event("A", "a"), Event("B", "b"), Event("C", "c")
         ("(A a | B b)", Sequence((AnyOf((A, B)),))),
         ("(A+ a[], B b)", Sequence((Kleene(A, 1, None), B))),
         ("SEQ(A a, SEQ(B b, C c))", Sequence((A, B, C))),
+        ("AND(A a, B b)", AllOf((A, B))),
+        ("and(A a, NOT(B b), KL(C c))", AllOf((A, Absent(B), Kleene(C, 1, None)))),
+        ("SEQ(A a, AND(B b, KL(C c[])))", Sequence((A, AllOf((B, Kleene(C, 1, None)))))),
+        ("AND(A a, AND(B b, C c))", AllOf((A, B, C))),
+        ("AND(A a, SEQ(B b, C c))", AllOf((A, Sequence((B, C))))),
+        ("AND(A a, OR(B b, C c))", AllOf((A, AnyOf((B, C))))),
+        ("OR(A a, AND(B b, C c))", Sequence((AnyOf((A, AllOf((B, C)))),))),
+        ("AND(A a, AND(B b, C c)?)", AllOf((A, Kleene(AllOf((B, C)), 0, 1)))),
+        ("SEQ(A a, NOT(B b), C c)", Sequence((A, Absent(B), C))),
+        ("KL(A a)", Sequence((Kleene(A, 1, None),))),
+        ("SEQ(AND a, NOT b, KL? c)", Sequence((Event("AND", "a"), Event("NOT", "b"), Kleene(Event("KL", "c"), 0, 1)))),
         ("seq ( /* why */ `A` a , B b -- so\n)", Sequence((A, B))),
     ],
 )
@@ -137,8 +148,14 @@ _BOUNDS = st.sampled_from([(0, None), (1, None), (0, 1), (2, 2), (1, 3), (0, 2),
 
 def _larger(inner: st.SearchStrategy[EventPattern]) -> st.SearchStrategy[EventPattern]:
     several = st.lists(inner, min_size=2, max_size=3).map(tuple)
-    groups = several.map(Sequence) | several.map(AnyOf)
-    return several.map(AnyOf) | st.builds(lambda body, bounds: Kleene(body, *bounds), groups, _BOUNDS)
+    groups = several.map(Sequence) | several.map(AnyOf) | several.map(_all_of)
+    repeated = st.builds(lambda body, bounds: Kleene(body, *bounds), groups, _BOUNDS)
+    return several.map(AnyOf) | several.map(_all_of) | repeated
+
+
+def _all_of(items: tuple[EventPattern, ...]) -> AllOf:
+    """AND inside AND is one."""
+    return AllOf(tuple(part for item in items for part in (item.items if isinstance(item, AllOf) else (item,))))
 
 
 def _with_own_variables(pattern: EventPattern, numbers: Iterator[int]) -> EventPattern:
@@ -147,6 +164,8 @@ def _with_own_variables(pattern: EventPattern, numbers: Iterator[int]) -> EventP
             return Event(kind, f"v{next(numbers)}")
         case Sequence(items=items):
             return Sequence(tuple(_with_own_variables(item, numbers) for item in items))
+        case AllOf(items=items):
+            return AllOf(tuple(_with_own_variables(item, numbers) for item in items))
         case AnyOf(options=options):
             return AnyOf(tuple(_with_own_variables(option, numbers) for option in options))
         case Kleene(body, minimum, maximum):
@@ -304,6 +323,107 @@ def test_a_query_means_the_same_in_every_dialect(text: str, dialect: str) -> Non
     assert mine.pattern == spark.pattern
     assert conditions(mine, with_types=True) == conditions(spark, with_types=True)
     assert mine.measures == spark.measures
+
+
+# Conjuncts apart from where they are tested
+
+
+def _neutral(expression: scalar.Expression) -> str:
+    match expression:
+        case scalar.ColumnAt(target, column):
+            (name,) = target.variables or ("",)
+            marks = [target.end.value.lower()] * (target.end is End.FIRST) + ["before"] * (target.offset == 1)
+            marks += ["final"] * (target.semantics is Semantics.FINAL)
+            return " ".join([name, *marks]) + f".{column}"
+        case scalar.Call(operands=operands):
+            return written(expression, list(map(_neutral, operands)))
+        case scalar.Aggregate(function, _, variables, semantics):
+            return f"{semantics.value.lower()} {function}({', '.join(variables or ())})"
+        case _:
+            return str(expression)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "where", "expected"),
+    [
+        (SIMPLE, "a.price > 1", ("(a.price > 1)", "a", "a")),
+        (SIMPLE, "1 = 2", ("(1 = 2)", "", None)),
+        (SIMPLE, "b[1].price > a.price", ("(b first.price > a.price)", "b[1] a", "b")),
+        (SIMPLE, "b[i].price > b[i-1].price", ("(b.price > b before.price)", "b[i] b[i-1]", "b")),
+        (SIMPLE, "b[i].price > avg(b[..i-1].price)", ("(b.price > running avg(b))", "b[i] b[..i-1]", "b")),
+        (SIMPLE, "c.price > avg(b[].price)", ("(c.price > final avg(b))", "c b[]", "c")),
+        (SIMPLE, "b.LEN > 2", ("(final count(b) > 2)", "b[]", "b")),
+        (SIMPLE, "a.price > b[b.LEN].price", ("(a.price > b final.price)", "a b[b.LEN]", "b")),
+        ("SEQ(A a, B? b[])", "b[b.LEN].price > a.price", ("(b.price > a.price)", "b a", "b")),
+        ("SEQ(A a, ~(R r), B b)", "r.price > a.price", ("(r.price > a.price)", "r a", "a")),
+        ("SEQ(A a, ~(R r), B b)", "r.price > 1", ("(r.price > 1)", "r", None)),
+        ("AND(B b, A a)", "a.price > b.price", ("(a.price > b.price)", "a b", "a")),
+        ("AND(KL(B b), A a)", "b[b.LEN].price > a.price", ("(b final.price > a.price)", "b[b.LEN] a", "a")),
+    ],
+)
+def test_conjuncts(pattern: str, where: str, expected: tuple[str, str, str | None]) -> None:
+    text = query(pattern, f"[lot] AND {where} AND TRUE")
+    (conjunct,) = analyzed(text).conjuncts
+    named = " ".join(index.of(name) for name, index in conjunct.references)
+    assert (_neutral(conjunct.expression), named, conjunct.last) == expected
+    span = conjunct.expression.span
+    assert span is not None
+    assert where.startswith(text[span.start : span.end])
+
+
+def test_types_of_variables() -> None:
+    found = analyzed(query("SEQ(A a, ~(R r), B+ b[], Any c)", "a.price > 1"), types={"Any": "true"})
+    assert {one.variable: _text(one.condition) for one in found.types} == {
+        "a": "(kind = 'A')", "r": "(kind = 'R')", "b": "(kind = 'B')",
+    }
+    assert analyzed(query("SEQ(A a, A b)", ""), type=None).types == ()
+
+
+@pytest.mark.parametrize(
+    ("where", "expected", "waiting"),
+    [
+        ("a.price > 1 AND b[1].price > 2", {"begin a": "(price > 1)", "begin b": "(price > 2)"}, []),
+        ("b[i].price > b[i-1].price", {"take b": "(price > b.price)"}, []),
+        ("d.price > a.price", {"absent d": "(price > a.price)"}, []),
+        ("c.price > a.price", {}, ["(c.price > a.price)"]),
+        ("count(b[]) > 1", {}, ["(final count(b) > 1)"]),
+        ("b[b.LEN].price > b[1].price", {}, ["(b final.price > b first.price)"]),
+        ("1 = 2", {"begin a": "(1 = 2)", "begin b": "(1 = 2)", "begin c": "(1 = 2)"}, []),
+    ],
+)
+def test_in_any_order_what_several_events_decide_waits(
+    where: str, expected: dict[str, str], waiting: list[str]
+) -> None:
+    found = analyzed(query("AND(A a, KL(B b), C c, NOT(D d))", where))
+    assert conditions(found) == expected
+    assert [_neutral(conjunct.expression) for conjunct in found.open_conjuncts()] == waiting
+
+
+def test_in_any_order_strict_contiguity_compares_every_event_with_the_first() -> None:
+    found = analyzed(query("AND(A a, B b)", "[lot]", "", Strategy.STRICT))
+    either = "(lot = COALESCE(a|b first.lot, lot))"
+    assert conditions(found) == {"begin a": either, "begin b": either}
+
+
+# Without a strategy
+
+
+@pytest.mark.parametrize(
+    ("rest", "expected"),
+    [
+        ("", {}),
+        ("WHERE a.price = c.price WITHIN 10 minutes", {"begin c": "(a.price = price)"}),
+        ("WHERE { a.price = c.price } WITHIN 10 minutes", {"begin c": "(a.price = price)"}),
+        ("WHERE {}", {}),
+        ("WHERE lower(a.site) = 'x' AND [lot] RETURN a.ts", {"begin a": "(LOWER(site) = 'x')"}),
+        ("WHERE (a.price > 1 OR c.price > 1)", {"begin c": "((a.price > 1) OR (price > 1))"}),
+        ("WHERE NOT a.price > 1 OUTPUT ALL", {"begin a": "(NOT (price > 1))"}),
+    ],
+)
+def test_without_a_strategy_every_match_is_meant(rest: str, expected: dict[str, str]) -> None:
+    found = analyzed(f"PATTERN SEQ(A a, ~(R r), KL(B b), C c) {rest}")
+    assert (found.strategy, conditions(found)) == (Strategy.ANY, expected)
+    assert [key.name for key in found.partition_by] == (["lot"] if "[lot]" in rest else [])
 
 
 # Types
@@ -524,6 +644,25 @@ def test_errors_of_predicates(pattern: str, where: str, code: str, caret: str, h
         ("SEQ(A a, SEQ(B b[], ~(R r))+)", "REX225", "~(R r)", "PATTERN SEQ("),
         ("SEQ(A a, SEQ(B b, ~(R r)))", "REX225", "~(R r)", "PATTERN SEQ("),
         ("SEQ(A a, (B b | ~(R r)))", "REX225", "~(R r)", "PATTERN SEQ("),
+        ("SEQ(A a, AND(B b, NOT(R r)))", "REX225", "NOT(R r)", "PATTERN SEQ("),
+        ("AND(A a, SEQ(B b, NOT(R r)))", "REX225", "NOT(R r)", "PATTERN SEQ("),
+        ("AND(A a, B b, NOT(R r))?", "REX225", "NOT(R r)", "PATTERN SEQ("),
+        ("AND(A a, OR(B b, NOT(R r)))", "REX225", "NOT(R r)", "PATTERN SEQ("),
+        ("AND(NOT(R r))", "REX225", "AND(NOT(R r))", "~(Register b)"),
+        ("AND(A a, NOT(KL(B b)))", "REX225", "KL", "~(Type variable)"),
+        ("AND(A a, NOT R r)", "REX108", "NOT", "NOT(R r), or ~(R r)"),
+        ("AND(A a, KL(AND(B b, C c)))", "REX108", "AND", "KL(Type variable)"),
+        ("AND(A a, KL(B+ b))", "REX224", "b", "B+ b[]"),
+        ("AND(A a, KL(B+ b[]))", "REX108", "B+ b[]", "KL(B b) is B+ b[]"),
+        ("AND(A a, KL(B b, C c))", "REX108", ",", "KL(Type variable)"),
+        ("AND(A a | B b)", "REX108", "|", "AND( ... ) has components"),
+        ("AND(A a, OR(B b))", "REX108", "OR(B b)", "OR(B b, Type variable)"),
+        ("AND(A a, B{2,3} b[])", "REX301", "B{2,3} b[]", "B+ b[]"),
+        ("AND(A a, B{2,} b[])", "REX301", "B{2,} b[]", "B+ b[]"),
+        ("AND(A a, B{,4} b[])", "REX301", "B{,4} b[]", "B* b[]"),
+        ("AND(A a, SEQ(B b[], C c[])+)", "REX301", "SEQ(B b[], C c[])+", "KL(Type variable)"),
+        ("SEQ(A a, AND(B b[], C c[])*)", "REX301", "AND(B b[], C c[])*", "KL(Type variable)"),
+        ("AND(A* a[], B? b)", "REX227", "AND(A* a[], B? b)", "+"),
         ("SEQ(~(R r))", "REX225", "SEQ(~(R r))", "~(Register b)"),
         ("SEQ(A a, ~(B+ b[]), C c)", "REX225", "B+ b[]", "~(B b)"),
         ("SEQ(A a, ~SEQ(B b, C c))", "REX225", "SEQ", "~(Type variable)"),
@@ -546,6 +685,27 @@ def test_errors_of_patterns(text: str, code: str, caret: str, hint: str) -> None
     assert hint in found[2]
 
 
+MINGLED = "AND(A a, KL(B b), C c)"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "where", "caret", "hint"),
+    [
+        (MINGLED, "b[i].price > a.price", "b[i].price", "b[b.LEN]"),
+        (MINGLED, "a.price < b[i].price", "b[i].price", "b[b.LEN]"),
+        (MINGLED, "b[i].price > c.price", "b[i].price", "b[b.LEN]"),
+        ("AND(KL(A a), KL(B b))", "b[i].price > a[i].price", "a[i].price", "a[a.LEN]"),
+        ("SEQ(A a, AND(KL(B b), C c))", "b[i].price > a.price AND b[i].price > c.price", "b[i].price", "b[b.LEN]"),
+        ("AND(A a, (B b | C c))", "b.price > c.price", "c.price", "one alternative"),
+        ("AND(A a, KL(B b))", "b.price > a.price", "b.price", "b[1], b[i] or b[b.LEN]"),
+    ],
+)
+def test_errors_of_predicates_in_any_order(pattern: str, where: str, caret: str, hint: str) -> None:
+    found = failure(query(pattern, where))
+    assert found[:2] == ("REX224", caret)
+    assert hint in found[2]
+
+
 HEAD = f"PATTERN {ABC} "
 GOOD = f"{HEAD}WHERE skip_till_next_match(a, b[], c) "
 
@@ -553,8 +713,11 @@ GOOD = f"{HEAD}WHERE skip_till_next_match(a, b[], c) "
 @pytest.mark.parametrize(
     ("text", "code", "caret", "hint"),
     [
-        (HEAD, "REX223", "PATTERN", "skip_till_next_match(a, b[], c) { ... }"),
-        (f"{HEAD} WHERE a.price > 3", "REX223", "a", "skip_till_next_match(a, b[], c) { ... }"),
+        (f"{HEAD} WHERE", "REX107", "WHERE", "skip_till_next_match(a, b[], c) { ... }"),
+        (f"{HEAD} WHERE {{ a.price > 3 }} AND", "REX107", "AND", ""),
+        (f"{HEAD} WHERE a.price > 3, c.price > 3", "REX104", ",", "AND"),
+        (f"{HEAD} WHERE any_how(a, b[], c) {{ a.price > 3 }}", "REX223", "any_how", "one of strict_contiguity"),
+        (f"{HEAD} WHERE skip_till_next_match {{ a.price > 3 }}", "REX223", "skip_till_next_match", "(a, b[], c)"),
         (f"{HEAD} WHERE skip_til_any_match(a, b[], c)", "REX223", "skip_til_any_match", "did you mean skip_till_any"),
         (f"{HEAD} WHERE strict_contiguity(a, c)", "REX223", "strict_contiguity(a, c)", "(a, b[], c)"),
         (f"{HEAD} WHERE strict_contiguity(a, b, c, d)", "REX223", "d", "variables: a, b, c"),

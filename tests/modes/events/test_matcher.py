@@ -152,6 +152,21 @@ def test_a_match_does_not_overtake_one_that_waits(evaluator: RelationEvaluator) 
     assert refused.feed(at((7, "R")), closes=True) == expected[1:]
 
 
+@pytest.mark.parametrize("chunk", [None, 1, 2, 3])
+def test_a_run_that_began_at_the_time_of_the_last_match_overlaps_it(
+    chunk: int | None, evaluator: RelationEvaluator
+) -> None:
+    # Event 0 is a match: no C is at most two events later. Behind it a match starts at 2 or later in time: 3 alone has
+    # the C behind it, 3 and 4 have nothing. The run that began with event 2 is under way while 3 comes.
+    asked = query(
+        seq("Any* a", "Any+ b", "~C n"), Strategy.PARTITION, partition=("k",), within=2, unit=WindowUnit.EVENTS,
+        tie_break=("x",), strict_ties=True, non_overlapping=True,
+    )
+    rows = [row | {"x": number} for number, row in enumerate(at((1, "A"), (1, "A"), (1, "A"), (2, "A"), (3, "C")))]
+    found = engine_matches(asked, rows, chunk=chunk, evaluator=evaluator)
+    assert found == [((0,), ("b",)), ((3, 4), ("a", "b"))] == find_matches(asked, rows)
+
+
 def test_one_saved_state_has_many_futures(evaluator: RelationEvaluator) -> None:
     asked = query(seq("A+ a", "B b"), Strategy.ANY, within=10, take={"a": call("gt", here("x"), last("a", "x"))})
     partition = partition_of(asked, evaluator)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.modes.events.any_order_draws import generate_any_order
 from tests.modes.events.building import here, last, query, seq, stream
 from tests.modes.events.draws import Example, events, generate
 from tests.modes.events.engine_runs import arranged, evaluator_of, matches_of, runner_of
@@ -191,14 +192,17 @@ def evaluator() -> RelationEvaluator:
     return evaluator_of(query(seq("A a"), Strategy.ANY))
 
 
-@pytest.mark.parametrize("source", ["any query", "equalities"])
+MAKERS = {"any query": generate, "equalities": generate_equalities, "any order": generate_any_order}
+
+
+@pytest.mark.parametrize("source", sorted(MAKERS))
 def test_many_open_slots_are_whole_partitions(
     source: str, evaluator: RelationEvaluator, record_property: Callable[[str, object], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(matcher, "LEAST_ROWS", 1)  # so that these few rows are worth several threads
     counts: Counter[str] = Counter()
-    make = generate if source == "any query" else generate_equalities
+    make = MAKERS[source]
     for number in range(N_EXAMPLES):
         seed = SEED + number
         draw, choices = RandomDraw(random.Random(seed)), random.Random(seed)

@@ -177,6 +177,14 @@ def explain_for_workers(query: EventQuery, evaluator: Evaluator, settings: Setti
 
 def taking_part(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
     """The rows that can influence a match: of types that the query names, without NULL in an equivalence test."""
+    keep = rows_taking_part(query, table, evaluator, settings)
+    return table if keep.all() else table.filter(wrap(keep))
+
+
+def rows_taking_part(
+    query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings
+) -> NDArray[np.bool_]:
+    """By row whether it can influence a match."""
     n_rows = table.num_rows
     keep = np.ones(n_rows, np.bool_)
     if query.relevant is not None:
@@ -187,7 +195,7 @@ def taking_part(query: EventQuery, table: pa.Table, evaluator: Evaluator, settin
     for name in key_columns(query):
         if table.column(name).null_count:
             keep &= numpy_of(plain(table.column(name).is_valid()))
-    return table if keep.all() else table.filter(wrap(keep))
+    return keep
 
 
 def _read_by(condition: Expression, table: pa.Table) -> pa.Table:

@@ -24,7 +24,7 @@ from sparkrex.spark.lowering import Lowered, Lowering, lower_measures, measure_s
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.modes.events.plan import Conjunct, EventQuery
     from sparkrex.scalar.expression import Expression
     from sparkrex.scalar.split import Projection
     from sparkrex.spark.lowering import Origin
@@ -42,7 +42,7 @@ def lower_events(
     order = [lowering.column(key.expression, "o") for key in query.order_by]
 
     def lowered(definitions: Sequence[Definition]) -> tuple[Definition, ...]:
-        return tuple(_definition(definition, lowering) for definition in definitions)
+        return tuple(lower_definition(definition, lowering) for definition in definitions)
 
     worker = replace(
         query,
@@ -57,6 +57,9 @@ def lower_events(
         take=lowered(query.take),
         leave=lowered(query.leave),
         absent=lowered(query.absent),
+        # What is in conditions is not projected a second time.
+        types=(),
+        conjuncts=tuple(lower_conjunct(conjunct, lowering) for conjunct in query.open_conjuncts()),
         relevant=None,  # Spark has seen to it
         output_names=None,
         type_column=None,  # whether a type occurs is not known to a worker, which sees a part of the events
@@ -112,7 +115,12 @@ class EventLowering(Lowering):
         return None if render(found.expression, self.input_column) in self.unheld else found
 
 
-def _definition(definition: Definition, lowering: Lowering) -> Definition:
+def lower_conjunct(conjunct: Conjunct, lowering: Lowering) -> Conjunct:
+    """A conjunct over projected columns."""
+    return replace(conjunct, expression=lowering.lowered(conjunct.expression, is_guarded=False))
+
+
+def lower_definition(definition: Definition, lowering: Lowering) -> Definition:
     """A condition, whose conjuncts have no order: as in memory, what one event decides comes first.
 
     It guards nothing of what relates several events.

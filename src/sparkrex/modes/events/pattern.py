@@ -41,6 +41,20 @@ class Sequence(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class AllOf(Node):
+    """All of several patterns, in any order: `AND(...)`. Their events may come between each other."""
+
+    items: tuple[EventPattern, ...]
+
+    def __post_init__(self) -> None:
+        if not self.items:
+            raise ValueError("a conjunction has items")
+
+    def __str__(self) -> str:
+        return f"AND({', '.join(map(str, self.items))})"
+
+
+@dataclass(frozen=True, slots=True)
 class AnyOf(Node):
     """One of several patterns; at least two."""
 
@@ -77,7 +91,7 @@ class Kleene(Node):
 
 @dataclass(frozen=True, slots=True)
 class Absent(Node):
-    """No such event: `~(Recall r)`. Only an item of the outermost sequence."""
+    """No such event: `~(Recall r)`. Only an item of the outermost SEQ or AND."""
 
     event: Event
 
@@ -85,13 +99,13 @@ class Absent(Node):
         return f"~({self.event})"
 
 
-EventPattern: TypeAlias = Event | Sequence | AnyOf | Kleene | Absent
+EventPattern: TypeAlias = Event | Sequence | AllOf | AnyOf | Kleene | Absent
 
 
 def children(pattern: EventPattern) -> tuple[EventPattern, ...]:
     """The direct parts."""
     match pattern:
-        case Sequence(items=parts) | AnyOf(options=parts):
+        case Sequence(items=parts) | AllOf(items=parts) | AnyOf(options=parts):
             return parts
         case Kleene(body=body):
             return (body,)
@@ -119,12 +133,18 @@ def positive_variables(pattern: EventPattern) -> tuple[str, ...]:
 
 def absences(pattern: EventPattern) -> tuple[Event, ...]:
     """The negated components, in order of appearance."""
-    items = pattern.items if isinstance(pattern, Sequence) else (pattern,)
+    items = pattern.items if isinstance(pattern, Sequence | AllOf) else (pattern,)
     return tuple(item.event for item in items if isinstance(item, Absent))
 
 
+def has_any_order(pattern: EventPattern) -> bool:
+    """Whether AND is anywhere in it."""
+    return isinstance(pattern, AllOf) or any(map(has_any_order, children(pattern)))
+
+
 def around_absences(pattern: EventPattern) -> list[tuple[list[EventPattern], list[EventPattern]]]:
-    """For every negated component the other items of the sequence before it and after it."""
+    """For every negated component of a sequence the other items before it and after it. In AND there is no such place:
+    it is negated between the first and the last event of a match."""
     if not isinstance(pattern, Sequence):
         return []
     places = [place for place, item in enumerate(pattern.items) if isinstance(item, Absent)]
@@ -140,7 +160,7 @@ def around_absences(pattern: EventPattern) -> list[tuple[list[EventPattern], lis
 def allows_empty(pattern: EventPattern) -> bool:
     """Whether a match may have no event of it."""
     match pattern:
-        case Sequence(items=items):
+        case Sequence(items=items) | AllOf(items=items):
             return all(map(allows_empty, items))
         case AnyOf(options=options):
             return any(map(allows_empty, options))

@@ -11,6 +11,10 @@ Which condition an event must meet is settled by the last identifier of each con
 is a condition on a whole array and nothing later (`v[v.LEN]`, `agg(v[])`): tested when the match continues after v's
 outermost Kleene, or ends. A conjunct whose last identifier is never bound, because its branch is not taken, is not
 tested.
+
+In a pattern with AND the text does not tell which of several identifiers is settled last. A conjunct that must wait for
+several (`open_conjuncts`) is in none of these conditions: it is tested at the event that settles the last of them,
+which the matcher finds out edge by edge (`nfab.any_order`).
 """
 
 from __future__ import annotations
@@ -19,11 +23,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
+from sparkrex.modes.events.language.syntax import Index
+from sparkrex.modes.events.pattern import absences, has_any_order
 from sparkrex.modes.plan import OrderKey, Plan, columns_of
 from sparkrex.scalar.expression import ColumnAt, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from decimal import Decimal
 
     from sparkrex.modes.events.pattern import EventPattern
@@ -55,6 +61,37 @@ class EventWindow:
     span: Span | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """A conjunct of WHERE, whatever the event it is tested at.
+
+    In `expression` every reference has the variable that it names: `v` and `v[i]` are its running last event, `v[i-1]`
+    the one before that (offset 1), `v[1]` its first, `v[v.LEN]` its final last. `agg(v[])` is FINAL, `agg(v[..i-1])`
+    RUNNING. `references` are the identifiers, in order of appearance; `last` is the variable of the last of them that
+    a match binds, by the pattern's text: without an event of it the conjunct is not tested. It is None if none is
+    bound by the match.
+    """
+
+    expression: Expression
+    references: tuple[tuple[str, Index], ...]
+    last: str | None
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that it mentions."""
+        return frozenset(name for name, _ in self.references)
+
+    @property
+    def of_whole(self) -> frozenset[str]:
+        """Those of which it reads the last event or all of them, settled when no more of them can come."""
+        return frozenset(name for name, index in self.references if index in (Index.LAST, Index.ALL))
+
+    @property
+    def is_of_later(self) -> bool:
+        """Whether it is tested at every later event of a variable, `v[i]`."""
+        return any(index is Index.CURRENT for _, index in self.references)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery(Plan):
     """One event query.
@@ -67,6 +104,10 @@ class EventQuery(Plan):
     row per event. `is_non_overlapping` and `has_strict_ties` are the output mode and ties="strict". `equal_by` is there
     where equalities keep events apart (`analyze.equalities`). `type_names` are the types that are told by their name in
     `type_column`.
+
+    `types` and `conjuncts` say once more what is in the conditions, apart: of every variable, negated ones too, the
+    test of its type, if there is one, and all conjuncts of WHERE but equivalence tests. The plan of Spark's workers has
+    of them the open conjuncts alone, which only a pattern with AND has.
     """
 
     mode: ClassVar[str] = "events"
@@ -86,6 +127,8 @@ class EventQuery(Plan):
     has_strict_ties: bool
     type_column: str | None = None
     type_names: tuple[str, ...] = ()
+    types: tuple[Definition, ...] = ()
+    conjuncts: tuple[Conjunct, ...] = ()
 
     def output_columns(self) -> tuple[str, ...]:
         """Names of the result's columns: what RETURN names, or match, variable and the event's own columns."""
@@ -96,12 +139,22 @@ class EventQuery(Plan):
         return (MATCH_ID, VARIABLE, *self.input_columns)
 
     def conditions(self) -> tuple[Definition, ...]:
-        """Everything that is tested of events, in whatever role."""
+        """What is tested of events by variable, in whatever role."""
         return self.begin + self.take + self.leave + self.absent
+
+    def open_conjuncts(self) -> tuple[Conjunct, ...]:
+        """Those that are in no condition of a variable."""
+        if not has_any_order(self.pattern):
+            return ()
+        negated = {event.variable for event in absences(self.pattern)}
+        return tuple(conjunct for conjunct in self.conjuncts if must_wait(conjunct, negated))
 
     def tested(self) -> tuple[Expression, ...]:
         """The conditions alone."""
-        return tuple(definition.condition for definition in self.conditions())
+        return (
+            *(definition.condition for definition in self.conditions()),
+            *(conjunct.expression for conjunct in self.open_conjuncts()),
+        )
 
     def passed_columns(self) -> tuple[str, ...]:
         """All of them, where the events themselves are returned."""
@@ -130,3 +183,9 @@ class EventQuery(Plan):
         if self.strategy is Strategy.STRICT:
             advice = "use partition_contiguity with an equivalence test [attribute]"
         return f"event query without partitions: all events go through one task; {advice} if possible"
+
+
+def must_wait(conjunct: Conjunct, negated: Collection[str]) -> bool:
+    """Whether several identifiers, or one of a whole array, must be settled before a conjunct can be tested."""
+    names = conjunct.variables
+    return not conjunct.is_of_later and names.isdisjoint(negated) and (len(names) > 1 or bool(conjunct.of_whole))

@@ -21,7 +21,7 @@ from sparkrex.matching.state import State
 from sparkrex.modes.events.nfab.kept import FRESH, TABLES, put_into, take_out
 from sparkrex.modes.events.nfab.matcher import Feeding
 from sparkrex.modes.events.output import build_events
-from sparkrex.scalar.expression import ColumnAt, walk
+from sparkrex.modes.plan import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
 def tested_columns(query: EventQuery) -> set[str]:
     """Columns that the matcher reads: those of conditions and of the order."""
-    conditions = [definition.condition for definition in query.conditions()]
-    used = {node.column for condition in conditions for node in walk(condition) if isinstance(node, ColumnAt)}
-    return used.union(order_columns(query))
+    return columns_of(query.tested()).union(order_columns(query))
 
 
 def arranged_columns(query: EventQuery, frame: Frame) -> Columns:

@@ -12,6 +12,7 @@ from sparkrex.columns.gather import put_in_order
 from sparkrex.columns.values import floats_of, ints_of, nulls_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
+from sparkrex.evaluate.joint_keys import order_keys
 from sparkrex.evaluate.projected_rows import project_rows
 from sparkrex.modes.trends.kernels.places import Weights
 
@@ -124,16 +125,6 @@ class _Reader:
                 "REX405", f"a value of {written} has more than 18 digits: its sum over trends is not supported",
                 self._query.source, span, hint="cast it to DOUBLE",
             ) from error
-
-
-def order_keys(values: pa.Array) -> NDArray[np.int64]:
-    """Integers that are ordered as the values are; NaN is above all numbers, -0.0 equals 0.0, NULL rows hold any."""
-    if not pa.types.is_floating(values.type):
-        return ints_of(values)
-    floats = floats_of(values) + 0.0
-    floats = np.where(np.isnan(floats), np.nan, floats)
-    bits = floats.view(np.int64)
-    return np.where(bits < 0, bits ^ _SIGN_OUT, bits)
 
 
 def values_of_keys(keys: NDArray[np.int64], is_null: NDArray[np.bool_], kind: pa.DataType) -> pa.Array:

@@ -207,7 +207,7 @@ class Query:
         stream = self.stream
         n_variables, n_absent = len(self.letters), len(self.absent)
         candidates = [next_set.interpreted(self.tests.bitmaps[n_variables + k]) for k in range(n_absent)]
-        is_before = np.array([[v in names for v in range(n_variables)] for names in self.before], np.uint8)
+        side = np.array([[v in names for v in range(n_variables)] for names in self.before], np.uint8)
         edges = [(state, edge.target) for state, own in enumerate(self.automaton.edges) for edge in own]
         variable = self.tables.state_variable
         asked = [
@@ -217,7 +217,7 @@ class Query:
         ]
         at_end = [k for k, names in enumerate(self.before) if self._may_be_outside(names)]
         return Absences(
-            np.arange(n_absent) + n_variables, is_before.reshape(n_absent, n_variables),
+            np.arange(n_absent) + n_variables, side.reshape(n_absent, n_variables),
             np.array(candidates, np.int64).reshape(n_absent, stream.n_rows + 1), self.events.window_first,
             last_rows.interpreted(stream.times, np.array(stream.offsets), float(stream.window)),
             np.array(at_end, np.int64), np.concatenate([[0], np.cumsum([len(own) for own in asked])]).astype(np.int64),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -147,6 +147,29 @@ def test_a_match_survives_its_negated_components(pattern: str) -> None:
                 expected = REFUSED if is_forbidden else UNDECIDED if waits else KEPT
                 assert kernel.verdict(rows, labels, len(match), *given, budget()) == expected
                 assert end_verdict(query, match, open_from) == expected
+    assert n_refused
+
+
+def test_around_a_negated_component_of_and() -> None:
+    n_refused = 0
+    for seed in range(8):
+        query = Query("A ~C B", ANY, drawn_stream(seed, 8))
+        stream, records = query.stream, query.records(2)
+        absences = query.absences._replace(
+            side=np.full_like(query.absences.side, codes.AROUND), at_end=np.array([0], np.int64)
+        )
+        for rows in combinations(range(stream.n_rows), 1 + seed % 3):
+            inside = [
+                row for row in range(stream.n_rows) if stream.follows(rows[0], row) and stream.follows(row, rows[-1])
+            ]
+            expected = REFUSED if any(stream.text[row] == "c" for row in inside) else KEPT
+            n_refused += expected == REFUSED
+            # Rows to come, and the window of the first event, are of no account.
+            bounds = bounds_of(query, rows[0], 0)
+            given = (bounds, absences, stream.ties, query.values(), records, budget())
+            labels = np.zeros(len(rows), np.int16)
+            assert kernel.verdict(np.array(rows[::-1]), labels, len(rows), *given) == expected
+            assert kernel.end_verdict(rows[-1], (0, 1), 1, *given) == expected
     assert n_refused
 
 

@@ -13,6 +13,7 @@ GROUPS = [
     ("STATE", "NODE", "START", "LAST", "RECORD", "LABEL", "AWAITS"),
     ("ROW", "N_RUNS", "SIDE", "N_NODES", "N_KEPT_NODES", "N_ENDS", "N_FREE", "N_RECORDS", "N_LEFT", "WHERE",
      "PARTITION", "IS_INSIDE", "BLOCKED"),
+    ("BEHIND", "BEFORE", "AROUND"),
     ("KEPT", "REFUSED", "UNDECIDED"),
     ("STEPS", "MOST_STEPS", "GIVEN_UP"),
     ("RUN_STEPS", "EDGE_TESTS", "MERGES", "NODES", "MATCH_ENDS", "MOST_RUNS", "BACK_STEPS"),
@@ -33,4 +34,4 @@ def test_fields_places_and_statistics_are_counted() -> None:
     # AWAITS is there only where runs are looked up by it.
     assert codes.N_FIELDS == codes.AWAITS == len(GROUPS[2]) - 1
     assert len(GROUPS[3]) == codes.N_PLACES
-    assert len(GROUPS[6]) == codes.N_STATISTICS
+    assert len(GROUPS[7]) == codes.N_STATISTICS

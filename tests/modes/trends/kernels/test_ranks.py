@@ -9,7 +9,7 @@ import pytest
 from tests.kernels.forms import in_both_forms, in_form
 
 from sparkrex.kernels.lazy import njit
-from sparkrex.modes.trends.kernels.machine import NULL_KEY
+from sparkrex.kernels.null_key import NULL_KEY
 from sparkrex.modes.trends.kernels.ranks import lower_bound, sort_keys, upper_bound
 
 LEAST, MOST = -(2**63) + 1, 2**63 - 1

@@ -27,6 +27,9 @@ every event that can follow another must be compared, on the edge that selects i
 induction all events of any run have one value, and no edge holds for an event of another value. Equality by way of a
 third event that comes later is not enough: with `a.x = c.x AND b.x = c.x` over A1 B2 B1 C1 a run commits to B2.
 
+**AND** changes nothing of this under skip_till_any_match: a conjunct whose last variable is bound held somewhere on the
+way, wherever that was. Under skip_till_next_match an event may come before all that it is compared with.
+
 **Never** under contiguity, where events of other values end runs; with WITHIN n EVENTS, which counts them; with
 NON-OVERLAPPING, where a match keeps out later ones of other values.
 
@@ -39,18 +42,30 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from sparkrex.modes.events.pattern import Absent, AnyOf, Event, Kleene, Sequence, absences, children, positive_variables
+from sparkrex.modes.events.pattern import (
+    Absent,
+    AllOf,
+    AnyOf,
+    Event,
+    Kleene,
+    Sequence,
+    absences,
+    children,
+    has_any_order,
+    positive_variables,
+)
 from sparkrex.modes.events.plan import Strategy
 from sparkrex.scalar.expression import Call, ColumnAt, End, Literal, Target, walk
 from sparkrex.scalar.forms import written
 from sparkrex.scalar.split import CURRENT, at_current_row, conjuncts
+from sparkrex.scalar.targets import with_targets
 from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sparkrex.modes.events.pattern import EventPattern
-    from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.modes.events.plan import Conjunct, EventQuery
     from sparkrex.scalar.expression import Expression
 
 _BEGIN, _TAKE, _ABSENT = "begin", "take", "absent"
@@ -116,6 +131,8 @@ def _refused_everywhere(query: EventQuery) -> str | None:
         return "with NON-OVERLAPPING a match keeps out matches of other values"
     if query.window is not None and query.window.unit is WindowUnit.EVENTS:
         return "WITHIN EVENTS counts events of other values"
+    if query.strategy is Strategy.NEXT and has_any_order(query.pattern):
+        return "with AND, skip_till_next_match may select an event before all that it is compared with"
     return None
 
 
@@ -130,7 +147,22 @@ def _equalities(query: EventQuery) -> list[Equality]:
                 equality = _equality(conjunct, role, definition.variable)
                 if equality is not None:
                     found.append(equality)
+    for open_conjunct in query.open_conjuncts():
+        last = open_conjunct.last
+        if last is not None and last not in open_conjunct.of_whole:
+            equality = _equality(_at_first_of(last, open_conjunct), _BEGIN, last)
+            if equality is not None:
+                found.append(equality)
     return found
+
+
+def _at_first_of(variable: str, conjunct: Conjunct) -> Expression:
+    """A conjunct of a pattern with AND as if a variable's first event were under test, when all others are there."""
+    own = frozenset((variable,))
+    return with_targets(
+        conjunct.expression,
+        lambda target, _: CURRENT if target.variables == own else Target(target.variables, end=target.end),
+    )
 
 
 def _equality(conjunct: Expression, role: str, variable: str) -> Equality | None:
@@ -200,6 +232,12 @@ def _places(pattern: EventPattern) -> dict[str, _Place]:
                         for name, place in _places(item).items()
                     }
             return found
+        case AllOf():
+            parts = [_places(item) for item in pattern.items if not isinstance(item, Absent)]
+            return {
+                name: _Place(place.is_mandatory, place.is_repeated, place.can_follow or len(parts) > 1)
+                for part in parts for name, place in part.items()
+            }
         case AnyOf():
             return {
                 name: _Place(False, place.is_repeated, place.can_follow)

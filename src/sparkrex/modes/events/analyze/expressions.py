@@ -1,11 +1,12 @@
 """Expressions of an event query: conjuncts of WHERE, and RETURN.
 
-References say which events they mean, so a reference becomes a target as soon as it is known which event is under
-test: see `plan` for what the targets of conditions are. In RETURN everything sees the whole match.
+References say which events they mean: a conjunct has targets that name them (`plan.Conjunct`). Once it is known which
+event is under test, they become those of a condition (`at_placement`). In RETURN everything sees the whole match.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -14,15 +15,16 @@ from sparkrex.errors import UnsupportedError
 from sparkrex.languages.events.rewriting import EQUIVALENCE
 from sparkrex.modes.events.analyze.placement import Role, find_mentions, place_conjunct
 from sparkrex.modes.events.language.syntax import Index, reference_index
+from sparkrex.modes.events.plan import Conjunct
 from sparkrex.scalar.analyze.expressions import Converter
 from sparkrex.scalar.analyze.place import Place
 from sparkrex.scalar.analyze.references import convert_column
-from sparkrex.scalar.expression import Call, ColumnAt, End, Expression, Semantics, Target
+from sparkrex.scalar.expression import Aggregate, Call, ColumnAt, End, Expression, Semantics, Target
 from sparkrex.scalar.targets import with_targets
 from sparkrex.syntax.scalar_text import row_pattern_function
 
 if TYPE_CHECKING:
-    from sparkrex.modes.events.analyze.placement import Placement
+    from sparkrex.modes.events.analyze.placement import Mention, Placement
     from sparkrex.modes.events.analyze.shape import PatternShape
     from sparkrex.scalar.analyze.scope import Scope
     from sparkrex.source import Span
@@ -30,10 +32,10 @@ if TYPE_CHECKING:
 
 _NO_CONDITIONS = (*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEXT_TYPES, *exp.DataType.TEMPORAL_TYPES)
 _MANY = (Index.ALL, Index.BEFORE)
-_UNDER_TEST = {
-    Role.BEGIN: (Index.SINGLE, Index.FIRST, Index.LAST), Role.TAKE: (Index.CURRENT,), Role.ABSENT: (Index.SINGLE,),
-    Role.LEAVE: (),
+_TARGETS = {
+    Index.FIRST: Target(end=End.FIRST), Index.PREVIOUS: Target(offset=1), Index.LAST: Target(semantics=Semantics.FINAL),
 }
+"""Without the variable; the other identifiers are its running last event."""
 _INSTEAD = {"FIRST": "v[1].x is the first event of v", "LAST": "v[v.LEN].x is the last event of v"}
 
 
@@ -44,10 +46,10 @@ class EventConverter(Converter):
         super().__init__(scope, text, in_define=is_condition)
         self.shape = shape
         self.is_condition = is_condition
-        self.placement: Placement | None = None
+        self.whole: frozenset[str] = frozenset()
         self.shared: frozenset[str] = frozenset()
 
-    def convert_condition(self) -> tuple[Placement | None, Expression]:
+    def convert_condition(self) -> tuple[Placement | None, Conjunct]:
         """A conjunct and where it is tested; None if it mentions no event."""
         tree = self.strict_tree()
         kind = self.types.get(id(tree))
@@ -55,9 +57,16 @@ class EventConverter(Converter):
             hint = f"an equivalence test is written [{tree.name}]" if isinstance(tree, exp.Column) else None
             raise self.error("REX214", f"a condition is a boolean, not {kind.sql()}", self.text.span, hint=hint)
         mentions = find_mentions(tree, self.span, self.shape, self.scope.source)
-        if mentions:
-            self.placement = place_conjunct(mentions, self.shape, self.scope.source)
-        return self.placement, self._convert_tree(tree)
+        placement = place_conjunct(mentions, self.shape, self.scope.source) if mentions else None
+        self.whole = frozenset(mention.variable for mention in mentions if mention.index is Index.ALL)
+        references = tuple((mention.variable, mention.index) for mention in mentions)
+        return placement, Conjunct(self._convert_tree(tree), references, self._last_bound(placement, mentions))
+
+    def _last_bound(self, placement: Placement | None, mentions: list[Mention]) -> str | None:
+        if placement is None or placement.role is not Role.ABSENT:
+            return None if placement is None else placement.variable
+        names = {mention.variable for mention in mentions}
+        return next((name for name in reversed(self.shape.positive) if name in names), None)
 
     def convert_returned(self, shared: frozenset[str]) -> Expression:
         """An expression of RETURN. `shared` are the columns in which all events of a match are equal."""
@@ -102,6 +111,9 @@ class EventConverter(Converter):
         is_star = isinstance(node, exp.Count) and isinstance(node.this, exp.Star)
         if is_star and self.is_condition:
             raise self.error("REX210", "say which events are counted", self.span(node), hint="count(v[])")
+        if isinstance(result, Aggregate) and result.variables is not None and result.variables <= self.whole:
+            # A conjunct has either all events of a variable or those before the one under test, not both.
+            return replace(result, semantics=Semantics.FINAL)
         return result
 
     def _check_attribute(self, node: exp.Expr) -> None:
@@ -158,11 +170,9 @@ class EventConverter(Converter):
         )
 
     def _target(self, variable: str, index: Index) -> Target:
-        placement = self.placement
-        if placement is not None and variable == placement.variable and index in _UNDER_TEST[placement.role]:
-            return Target()
-        end = End.FIRST if index is Index.FIRST else End.LAST
-        return Target(frozenset((variable,)), end=end)
+        if index is Index.LAST and not self.shape.components[variable].is_repeated:
+            index = Index.SINGLE
+        return replace(_TARGETS.get(index, Target()), variables=frozenset((variable,)))
 
     def _resolve_unqualified(self, result: Expression, base: ColumnAt, place: Place) -> Expression:
         """A column without a variable: one of all events in an aggregate, or one that all of them share."""
@@ -193,6 +203,20 @@ def _count_events(count: exp.Count) -> None:
     variable = argument.expressions[0]
     if isinstance(variable, exp.Column) and variable.args.get("table") is None:
         count.set("this", exp.Column(this=exp.Star(), table=variable.this.copy()))
+
+
+def at_placement(conjunct: Conjunct, placement: Placement) -> Expression:
+    """The condition that a conjunct is where it is tested: see `plan`."""
+    own = frozenset((placement.variable,))
+    is_begin, is_leave = placement.role is Role.BEGIN, placement.role is Role.LEAVE
+
+    def placed(target: Target, _: Span | None) -> Target:
+        is_own = target.variables == own and not is_leave
+        if is_own and target.offset == 0 and (is_begin or target.end is End.LAST):
+            return Target()
+        return Target(target.variables, end=target.end)
+
+    return with_targets(conjunct.expression, placed)
 
 
 def _final(target: Target) -> Target:

@@ -4,6 +4,9 @@ An identifier is a mention of a variable's events. `v` and `v[1]` are there when
 `v[i]` when a later one is (`take`), `v[v.LEN]` and `agg(v[])` when the match continues after v (`leave`). `v[i-1]` and
 `agg(v[..i-1])` refer to what was selected before the `v[i]` of the same conjunct. What is said of a negated component
 is tested on events that would break a complete match (`absent`).
+
+Under AND the text does not tell which identifier is settled last. There the placement still says without which
+variable's events the conjunct is not tested; when it is tested the matcher finds out (`nfab.any_order`).
 """
 
 from __future__ import annotations
@@ -169,7 +172,8 @@ def _check_before_take(mention: Mention, subject: Mention, shape: PatternShape, 
             )
         return
     if not shape.share_loop(name, other):
-        if mention.index in _OF_LATER_EVENTS or not shape.stands_before(name, other):
+        is_before = shape.stands_before(name, other) and not shape.may_mingle(name, other)
+        if mention.index in _OF_LATER_EVENTS or not is_before:
             raise _not_at_once(mention, subject, shape, source)
         if shape.are_alternatives(name, other):
             raise _never_together(mention, subject, source)

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sparkrex.errors import AnalysisError
+from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.modes.event_stream import Spelling, find_stream
 from sparkrex.modes.event_time import window_size
 from sparkrex.modes.events.analyze.conditions import Conditions, is_true, joined
-from sparkrex.modes.events.analyze.expressions import EventConverter
+from sparkrex.modes.events.analyze.expressions import EventConverter, at_placement
 from sparkrex.modes.events.analyze.placement import Placement, Role
 from sparkrex.modes.events.analyze.shape import PatternShape
-from sparkrex.modes.events.pattern import Absent, Sequence, allows_empty
-from sparkrex.modes.events.plan import EventQuery, EventWindow, Strategy
-from sparkrex.modes.plan import Measure, PartitionKey
+from sparkrex.modes.events.pattern import Absent, AllOf, Event, Kleene, Sequence, allows_empty, children
+from sparkrex.modes.events.plan import EventQuery, EventWindow, Strategy, must_wait
+from sparkrex.modes.plan import Definition, Measure, PartitionKey
 from sparkrex.modes.sub_clauses import check_output
 from sparkrex.scalar.expression import EACH_ROW, ColumnAt
 from sparkrex.source import Span
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from sparkrex.languages.events.syntax import StreamOptions
     from sparkrex.modes.event_stream import Stream
     from sparkrex.modes.events.language.syntax import EventText
+    from sparkrex.modes.events.pattern import EventPattern
+    from sparkrex.modes.events.plan import Conjunct
     from sparkrex.modes.sub_clauses import Relation
     from sparkrex.scalar.analyze.scope import Scope
     from sparkrex.scalar.expression import Expression
@@ -61,7 +63,8 @@ def analyze_events(
     window = _window(text, stream, scope)
     shared = {scope.column(name.text, name.span).name: name.span for name in text.equivalences}
     strategy = text.strategy.strategy
-    conditions = _conditions(text, shape, scope, stream, shared)
+    types = _types(text, stream, scope)
+    conditions, conjuncts = _conditions(text, shape, scope, types, shared)
     relation = _Whole(place) if isinstance(place, Span) else place
     query = EventQuery(
         input_columns=tuple(column.name for column in scope.columns),
@@ -85,6 +88,8 @@ def analyze_events(
         span=relation.span,
         type_column=None if stream.types.column is None else stream.types.column.name,
         type_names=stream.types.names_in_column(text.pattern.types()),
+        types=types,
+        conjuncts=conjuncts,
     )
     names = check_output(query.output_columns(), query.measures or (), relation, scope)
     return query if names is None else replace(query, output_names=names)
@@ -93,7 +98,7 @@ def analyze_events(
 def _check_pattern(text: EventText, shape: PatternShape, scope: Scope) -> None:
     """Some event is required, and negation at an end has a window to look through."""
     pattern = shape.pattern
-    assert isinstance(pattern, Sequence)  # the parser makes one of every pattern
+    assert isinstance(pattern, Sequence | AllOf)  # the parser makes one of every pattern
     if not shape.positive:
         raise AnalysisError(
             "REX225", "all components are negated: a match needs an event to be a match of", scope.source, pattern.span,
@@ -104,7 +109,9 @@ def _check_pattern(text: EventText, shape: PatternShape, scope: Scope) -> None:
             "REX227", "the pattern requires no event at all", scope.source, pattern.span,
             hint="+ requires one event where * and ? do not",
         )
-    for position, item in enumerate(pattern.items):
+    if shape.has_any_order:
+        _check_any_order(pattern, scope)
+    for position, item in enumerate(pattern.items if isinstance(pattern, Sequence) else ()):
         if not isinstance(item, Absent) or text.within is not None:
             continue
         is_first = all(map(allows_empty, pattern.items[:position]))
@@ -114,6 +121,25 @@ def _check_pattern(text: EventText, shape: PatternShape, scope: Scope) -> None:
             raise AnalysisError(
                 "REX225", f"{item} can be looked for {where} only inside a window", scope.source, item.span,
                 hint="add WITHIN: it says how far to look",
+            )
+
+
+def _check_any_order(pattern: EventPattern, scope: Scope) -> None:
+    """In a pattern with AND a repetition has one type and no bounds."""
+    pending = [pattern]
+    while pending:
+        node = pending.pop()
+        pending.extend(reversed(children(node)))
+        if not isinstance(node, Kleene) or node.maximum == 1:
+            continue
+        what = None
+        if not isinstance(node.body, Event):
+            what, hint = "a repeated group", "+ and * repeat one type of events: KL(Type variable) is Type+ variable[]"
+        elif node.maximum is not None or node.minimum > 1:
+            what, hint = "a repetition with bounds", f"{Kleene(node.body, min(node.minimum, 1), None)} has no bounds"
+        if what is not None:
+            raise UnsupportedError(
+                "REX301", f"{what} in a pattern with AND is not supported yet", scope.source, node.span, hint=hint
             )
 
 
@@ -143,26 +169,42 @@ def _window(text: EventText, stream: Stream, scope: Scope) -> EventWindow | None
     return EventWindow(*window_size(text.within, stream.time, scope.source), text.within.span)
 
 
+def _types(text: EventText, stream: Stream, scope: Scope) -> tuple[Definition, ...]:
+    """What tells that an event is of a variable's type, where that is not every event."""
+    known = text.pattern.types()
+    found = [
+        (component.variable.text, stream.types.condition(component.type, known, scope.source))
+        for component in text.pattern.components
+    ]
+    return tuple(
+        Definition(name, condition) for name, condition in found if condition is not None and not is_true(condition)
+    )
+
+
 def _conditions(
-    text: EventText, shape: PatternShape, scope: Scope, stream: Stream, shared: dict[str, Span]
-) -> Conditions:
+    text: EventText, shape: PatternShape, scope: Scope, types: tuple[Definition, ...], shared: dict[str, Span]
+) -> tuple[Conditions, tuple[Conjunct, ...]]:
+    """What is tested of every variable, and the conjuncts of WHERE."""
     conditions = Conditions(shape)
-    for component in text.pattern.components:
-        condition = stream.types.condition(component.type, text.pattern.types(), scope.source)
-        if condition is not None and not is_true(condition):
-            conditions.add_to_events(component.variable.text, condition)
+    for definition in types:
+        conditions.add_to_events(definition.variable, definition.condition)
     if text.strategy.strategy is Strategy.STRICT:
         for column, span in shared.items():
             conditions.add_equivalence(column, span)
-    for conjunct in text.conjuncts:
-        placement, condition = EventConverter(scope, conjunct, shape, is_condition=True).convert_condition()
-        if placement is not None:
-            conditions.add(placement, condition)
-        elif not is_true(condition):
+    negated = shape.components.keys() - set(shape.positive)
+    conjuncts = []
+    for written in text.conjuncts:
+        placement, conjunct = EventConverter(scope, written, shape, is_condition=True).convert_condition()
+        if is_true(conjunct.expression):
+            continue
+        conjuncts.append(conjunct)
+        if placement is None:
             # It mentions no event: it holds for whichever comes first, or there is no match.
             for variable in shape.positive:
-                conditions.add(Placement(Role.BEGIN, variable), condition)
-    return conditions
+                conditions.add(Placement(Role.BEGIN, variable), conjunct.expression)
+        elif not shape.has_any_order or not must_wait(conjunct, negated):
+            conditions.add(placement, at_placement(conjunct, placement))
+    return conditions, tuple(conjuncts)
 
 
 def _relevant(

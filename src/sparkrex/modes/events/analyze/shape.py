@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sparkrex.modes.events.pattern import Absent, AnyOf, Event, EventPattern, Kleene, Sequence, allows_empty, children
+from sparkrex.modes.events.pattern import (
+    Absent,
+    AllOf,
+    AnyOf,
+    Event,
+    EventPattern,
+    Kleene,
+    Sequence,
+    allows_empty,
+    children,
+    has_any_order,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +46,11 @@ class PatternShape:
         return tuple(name for name, part in self.components.items() if not part.is_negated)
 
     @cached_property
+    def has_any_order(self) -> bool:
+        """Whether AND is anywhere in the pattern."""
+        return has_any_order(self.pattern)
+
+    @cached_property
     def _paths(self) -> dict[str, tuple[_Step, ...]]:
         found: dict[str, tuple[_Step, ...]] = {}
         pending: list[tuple[EventPattern, tuple[_Step, ...]]] = [(self.pattern, ())]
@@ -58,6 +74,10 @@ class PatternShape:
         names = list(self.components)
         return names.index(one) < names.index(other)
 
+    def may_mingle(self, one: str, other: str) -> bool:
+        """Whether AND leaves open which of the two comes first."""
+        return one != other and isinstance(self._parting(one, other)[0].node, AllOf)
+
     def can_begin(self, variable: str) -> bool:
         """Whether the variable's first event can be the match's."""
         return all(
@@ -69,6 +89,8 @@ class PatternShape:
         """Whether other events of the match can come before the variable's first."""
         for step in self._paths[variable]:
             if isinstance(step.node, Sequence) and any(binds_something(item) for item in step.node.items[: step.part]):
+                return True
+            if isinstance(step.node, AllOf) and sum(map(binds_something, step.node.items)) > 1:
                 return True
             is_loop_of_many = isinstance(step.node, Kleene) and not isinstance(step.node.body, Event)
             if is_loop_of_many and isinstance(step.node, Kleene) and step.node.maximum != 1:

@@ -1,10 +1,10 @@
 """Negated components: whether an event is there that must be absent.
 
 Where one is looked for is known as soon as the rows around it are: between two events of a match when the second is
-selected, before the first or behind the last when the match ends. So `nfab.advance` asks there, once for all histories
-that runs share (`gaps_verdict`, `end_verdict`). What a condition reads may be selected later: then it is asked for
-later, and the run's record tells the rows around it. Backtracking asks for all of them when it lists a match
-(`verdict`).
+selected, before the first, behind the last or between these two when the match ends. So `nfab.advance` asks there,
+once for all histories that runs share (`gaps_verdict`, `end_verdict`). What a condition reads may be selected later:
+then it is asked for later, and the run's record tells the rows around it. Backtracking asks for all of them when it
+lists a match (`verdict`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from sparkrex.kernels.inlined import inlined, shared
 from sparkrex.kernels.machine import holds
 from sparkrex.modes.events.kernels.arguments import Bounds
 from sparkrex.modes.events.kernels.codes import (
+    AROUND,
+    BEFORE,
+    BEHIND,
     DIVISION_BY_ZERO,
     GIVEN_UP,
     KEPT,
@@ -135,7 +138,7 @@ def gaps_verdict(asked, last, row, record, bounds, absences, ties, values, recor
 
 @shared
 def end_verdict(last, labels, record, bounds, absences, ties, values, records, budget):
-    """Whether matches of one first and one last event survive what must be absent before and behind them.
+    """Whether matches of one first and one last event survive what must be absent before, behind or between them.
 
     KEPT, REFUSED, UNDECIDED (rows to come may be inside the window of the first event), or negative.
 
@@ -145,18 +148,21 @@ def end_verdict(last, labels, record, bounds, absences, ties, values, records, b
     """
     first_label, last_label = labels
     first, open_from = bounds.start, bounds.open_from
-    is_before, window_first, window_last, at_end = (
-        absences.is_before, absences.window_first, absences.window_last, absences.at_end
+    side, window_first, window_last, at_end = (
+        absences.side, absences.window_first, absences.window_last, absences.at_end
     )
     result = KEPT
     for a in range(at_end.shape[0]):
         k = at_end[a]
-        if is_before[k, last_label] != 0:
+        if side[k, last_label] == AROUND:
+            low = row_behind(first, last - 1, ties)
+            high = row_before(last, low, ties)
+        elif side[k, last_label] == BEFORE:
             high = window_last[first]
             low = row_behind(last, high, ties)
             if first >= open_from:
                 result = UNDECIDED
-        elif is_before[k, first_label] == 0:
+        elif side[k, first_label] == BEHIND:
             low = window_first[last]
             high = row_before(first, low, ties)
         else:
@@ -180,20 +186,24 @@ def verdict(rows, labels, n_events, bounds, absences, ties, values, records, bud
     """
     first, last, open_from = rows[n_events - 1], rows[0], bounds.open_from
     own = Bounds(first, bounds.low, bounds.high, open_from)
-    is_before, window_first, window_last = absences.is_before, absences.window_first, absences.window_last
+    side, window_first, window_last = absences.side, absences.window_first, absences.window_last
     result = KEPT
-    for k in range(is_before.shape[0]):
+    for k in range(side.shape[0]):
         n_behind = 0
-        while n_behind < n_events and is_before[k, labels[n_behind]] == 0:
+        while n_behind < n_events and side[k, labels[n_behind]] == BEHIND:
             n_behind += 1
         low = window_first[last]
         high = window_last[first]
-        if n_behind < n_events:
-            low = row_behind(rows[n_behind], high, ties)
-        if n_behind > 0:
-            high = row_before(rows[n_behind - 1], low, ties)
-        elif first >= open_from:
-            result = UNDECIDED
+        if side[k, labels[0]] == AROUND:
+            low = row_behind(first, last - 1, ties)
+            high = row_before(last, low, ties)
+        else:
+            if n_behind < n_events:
+                low = row_behind(rows[n_behind], high, ties)
+            if n_behind > 0:
+                high = row_before(rows[n_behind - 1], low, ties)
+            elif first >= open_from:
+                result = UNDECIDED
         found = is_there(k, low, high, np.int64(1), own, absences, values, records, budget)
         if found < 0:
             return found

@@ -125,16 +125,16 @@ class Compared(NamedTuple):
 class Absences(NamedTuple):
     """Negated components.
 
-    By component its condition, and whether a variable stands before it (components, variables); `next_candidate`
-    (components, rows + 1) is the next row whose row condition holds. By row the first row that a match which ends here
-    may have, the last that one which starts here may have. `at_end` are those that may stand before or behind all
-    events. By edge what is `asked` for there, by state the same where a match ends: a number, of a component between
-    the last two rows, or `~place` of a `postponed` one (n, 3: number, the slots of records that hold the rows around
-    its gap).
+    By component its condition, and the side of it that a variable is on (components, variables), see `codes`;
+    `next_candidate` (components, rows + 1) is the next row whose row condition holds. By row the first row that a match
+    which ends here may have, the last that one which starts here may have. `at_end` are those that may stand before or
+    behind all events, or around which they stand. By edge what is `asked` for there, by state the same where a match
+    ends: a number, of a component between the last two rows, or `~place` of a `postponed` one (n, 3: number, the slots
+    of records that hold the rows around its gap).
     """
 
     conditions: NDArray[np.int64]
-    is_before: NDArray[np.uint8]
+    side: NDArray[np.uint8]
     next_candidate: NDArray[np.int64]
     window_first: NDArray[np.int64]
     window_last: NDArray[np.int64]

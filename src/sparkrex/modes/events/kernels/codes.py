@@ -22,6 +22,10 @@ N_FIELDS = 6
 ) = range(13)
 N_PLACES = 13
 
+# On which side of a negated component a variable's events stand. In AND they are around it: it is looked for between
+# the first and the last event of a match, whatever their variables.
+BEHIND, BEFORE, AROUND = range(3)
+
 # What becomes of matches that a negated component may forbid.
 KEPT, REFUSED, UNDECIDED = range(3)
 

@@ -1,6 +1,6 @@
 """The clauses of an event query.
 
-    [TIME column ...]  PATTERN pattern  WHERE strategy(variables) [{ conjuncts }]  [WITHIN window]
+    [TIME column ...]  PATTERN pattern  [WHERE strategy(variables) [{ conjuncts }]]  [WITHIN window]
     [OUTPUT ALL | [OUTPUT] NON-OVERLAPPING]  [RETURN [EVENTS | expressions]]
 
 `parse_events` reads the inside of MATCH_EVENTS ( ... ), which has the options that begin with TIME, and the text of
@@ -23,7 +23,7 @@ from sparkrex.modes.events.language.clauses import CLAUSES
 from sparkrex.modes.events.language.pattern import parse_event_pattern
 from sparkrex.modes.events.language.references import Variables, rewrite_references
 from sparkrex.modes.events.language.syntax import EventText, PatternText, reference_index
-from sparkrex.modes.events.language.where import missing_strategy, parse_where
+from sparkrex.modes.events.language.where import every_match, parse_where
 from sparkrex.source import Source, Span
 from sparkrex.syntax.items import MeasureItem
 from sparkrex.syntax.tokens import span_of, word
@@ -52,9 +52,10 @@ def parse_events(
     pattern = _pattern(parts["PATTERN"], source, rules)
     variables = Variables({part.key: part for part in pattern.components}, rules)
     where = parts.get("WHERE")
-    if where is None:
-        raise missing_strategy(source, parts["PATTERN"].span, variables)
-    strategy, equivalences, conjuncts = parse_where(where.tokens, where.span, source, dialect, variables)
+    strategy, equivalences, conjuncts = (
+        (every_match(parts["PATTERN"].span, variables), (), ()) if where is None
+        else parse_where(where.tokens, where.span, source, dialect, variables)
+    )
     return EventText(
         pattern=pattern,
         strategy=strategy,

@@ -1,5 +1,7 @@
 """WHERE: `strategy(variables) { conjuncts }`.
 
+Without a strategy, skip_till_any_match is meant, and the braces may be left out.
+
 Conjuncts are separated by AND outside parentheses, CASE and BETWEEN: the block is read as one expression and taken
 apart afterwards.
 """
@@ -33,32 +35,50 @@ def parse_where(
     tokens: list[Token], head: Span, source: Source, dialect: Dialect, variables: Variables
 ) -> tuple[StrategyText, tuple[Name, ...], tuple[ScalarText, ...]]:
     """Strategy, attributes of equivalence tests, other conjuncts. `head` is where WHERE stands."""
-    strategy = _strategy(tokens, head, source, variables)
-    rest = tokens[closing(tokens, 1, source) + 1 :]
+    if not tokens:
+        usage = f"WHERE {_usage(variables)} {{ ... }}"
+        raise ParseError("REX107", "WHERE holds no condition", source, head, hint=usage)
+    if _names_strategy(tokens, source, variables):
+        strategy = _strategy(tokens, source, variables)
+        rest = tokens[closing(tokens, 1, source) + 1 :]
+        if rest and rest[0].token_type is not TokenType.L_BRACE:
+            raise _without_braces(rest, source, _usage(variables, strategy.strategy.value))
+    else:
+        strategy, rest = every_match(head, variables), tokens
+    if rest and rest[0].token_type is TokenType.L_BRACE:
+        rest = _inside_braces(rest, source)
     if not rest:
         return strategy, (), ()
-    if rest[0].token_type is not TokenType.L_BRACE:
-        usage = _usage(variables, strategy.strategy.value)
-        if word(rest[0]) == "AND" and len(rest) > 1:
-            written = " ".join(source.text[rest[1].start : rest[-1].end + 1].split())
-            raise ParseError(
-                "REX107", "conditions are written in braces after the strategy", source, span_of(rest[0]),
-                hint=f"{usage} {{ {written} }}",
-            )
-        raise ParseError(
-            "REX107", f"unexpected {rest[0].text} after the strategy", source, span_of(rest[0]),
-            hint=f"{usage} {{ ... }}",
-        )
-    end = _closing_brace(rest, source)
-    if end + 1 < len(rest):
-        extra = rest[end + 1]
-        raise ParseError("REX107", f"unexpected {extra.text} after the conditions", source, span_of(extra))
-    if end == 1:
-        return strategy, (), ()
-    refuse_commas(rest[1:end], source)
-    rewritten = rewrite_references(rest[1:end], source, variables)
+    refuse_commas(rest, source)
+    rewritten = rewrite_references(rest, source, variables)
     text = parse_expression(rewritten, source, dialect, span_of(rest[0]))
     return strategy, *take_apart(text, source, "match")
+
+
+def every_match(span: Span, variables: Variables) -> StrategyText:
+    """What is meant without a strategy; `span` is where it could stand."""
+    names = tuple(Name(part.variable.text, span) for part in variables.components.values() if not part.is_negated)
+    return StrategyText(Strategy.ANY, span, names, span)
+
+
+def _without_braces(rest: list[Token], source: Source, usage: str) -> ParseError:
+    if word(rest[0]) == "AND" and len(rest) > 1:
+        written = " ".join(source.text[rest[1].start : rest[-1].end + 1].split())
+        return ParseError(
+            "REX107", "conditions are written in braces after the strategy", source, span_of(rest[0]),
+            hint=f"{usage} {{ {written} }}",
+        )
+    return ParseError(
+        "REX107", f"unexpected {rest[0].text} after the strategy", source, span_of(rest[0]), hint=f"{usage} {{ ... }}"
+    )
+
+
+def _inside_braces(tokens: list[Token], source: Source) -> list[Token]:
+    end = _closing_brace(tokens, source)
+    if end + 1 < len(tokens):
+        extra = tokens[end + 1]
+        raise ParseError("REX107", f"unexpected {extra.text} after the conditions", source, span_of(extra))
+    return tokens[1:end]
 
 
 def _closing_brace(tokens: list[Token], source: Source) -> int:
@@ -70,28 +90,38 @@ def _closing_brace(tokens: list[Token], source: Source) -> int:
     raise ParseError("REX107", "this brace is never closed", source, span_of(tokens[0]))
 
 
-def _strategy(tokens: list[Token], head: Span, source: Source, variables: Variables) -> StrategyText:
-    if not tokens:
-        raise missing_strategy(source, head, variables)
-    name = word(tokens[0]).lower()
+def _names_strategy(tokens: list[Token], source: Source, variables: Variables) -> bool:
+    """Whether a strategy stands first. What can only be meant for one is refused; other words begin a condition."""
+    first, name = tokens[0], word(tokens[0]).lower()
     is_call = len(tokens) > 1 and tokens[1].token_type is TokenType.L_PAREN
-    if name not in _STRATEGIES or not is_call:
-        is_long_name = tokens[0].token_type is TokenType.VAR and len(name) > 8
-        meant = nearest(name, _STRATEGIES) if is_long_name else None
-        if meant is not None and not is_call:
-            strategy = meant.removeprefix("did you mean ").removesuffix("?")
-            problem = "lists its variables in parentheses" if name in _STRATEGIES else "is not a selection strategy"
-            usage = _usage(variables, strategy)
-            raise AnalysisError(
-                "REX223", f"{tokens[0].text} {problem}", source, span_of(tokens[0]),
-                hint=usage if name in _STRATEGIES else f"did you mean {usage}?",
-            )
-        if is_call and tokens[0].token_type is TokenType.VAR and "." not in name:
-            raise AnalysisError(
-                "REX223", f"{tokens[0].text} is not a selection strategy", source, span_of(tokens[0]),
-                hint=nearest(name, _STRATEGIES) or f"one of {', '.join(_STRATEGIES)}",
-            )
-        raise missing_strategy(source, span_of(tokens[0]), variables)
+    if name in _STRATEGIES and is_call:
+        return True
+    is_long_name = first.token_type is TokenType.VAR and len(name) > 8
+    if name not in _STRATEGIES and not is_call and tokens[1:] and tokens[1].token_type is not TokenType.L_BRACE:
+        return False
+    meant = nearest(name, _STRATEGIES) if is_long_name else None
+    if meant is not None and not is_call:
+        strategy = meant.removeprefix("did you mean ").removesuffix("?")
+        problem = "lists its variables in parentheses" if name in _STRATEGIES else "is not a selection strategy"
+        usage = _usage(variables, strategy)
+        raise AnalysisError(
+            "REX223", f"{first.text} {problem}", source, span_of(first),
+            hint=usage if name in _STRATEGIES else f"did you mean {usage}?",
+        )
+    if meant is None and is_call and first.token_type is TokenType.VAR:
+        # A function of a condition has something behind it, but never braces.
+        rest = tokens[closing(tokens, 1, source) + 1 :]
+        is_call = not rest or rest[0].token_type is TokenType.L_BRACE
+    if is_call and first.token_type is TokenType.VAR:
+        raise AnalysisError(
+            "REX223", f"{first.text} is not a selection strategy", source, span_of(first),
+            hint=meant or f"one of {', '.join(_STRATEGIES)}",
+        )
+    return False
+
+
+def _strategy(tokens: list[Token], source: Source, variables: Variables) -> StrategyText:
+    name = word(tokens[0]).lower()
     end = closing(tokens, 1, source)
     names: list[Name] = []
     position = 2
@@ -125,15 +155,7 @@ def _strategy(tokens: list[Token], head: Span, source: Source, variables: Variab
     return StrategyText(_STRATEGIES[name], span_of(tokens[0]), tuple(names), span)
 
 
-def missing_strategy(source: Source, span: Span, variables: Variables) -> AnalysisError:
-    """The error of a query that does not say which events a match may pass over."""
-    return AnalysisError(
-        "REX223", "a selection strategy is missing", source, span,
-        hint=f"WHERE {_usage(variables, Strategy.NEXT.value)} {{ ... }}; strategies: {', '.join(_STRATEGIES)}",
-    )
-
-
-def _usage(variables: Variables, strategy: str) -> str:
+def _usage(variables: Variables, strategy: str = Strategy.NEXT.value) -> str:
     listed = ", ".join(
         part.variable.text + ("[]" if part.is_repeated else "")
         for part in variables.components.values() if not part.is_negated

@@ -5,6 +5,9 @@ edge that crosses the gap. There it is asked for if its condition is settled, wh
 what it reads (`settled`). A component whose condition reads what comes later is *postponed*: to the edge behind which
 it is settled, or to the end of the match. Until then runs remember their gaps (`kernels.absence.gap_of`), and
 those that differ by what is in them are kept apart. Before and behind all events it is asked for where a match ends.
+
+In AND it is negated between the first and the last event of a match. That is asked for where the match ends, too; but
+what lies between two events of a run lies there, whatever follows, so a run is given up as soon as it is known.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ class AbsencePlan:
     `before` and `behind` are the variables on both sides of each. By state and edge, `crossed` are those whose gap an
     edge crosses, and `asked` those of them that are asked for there. `postponed` are those that are not, `asked_late`
     by state and edge where those are asked for; `waiting` by state those that runs there have crossed and must yet be
-    asked for, which a match that ends there is. `at_end` are those that may stand before or behind all events.
+    asked for, which a match that ends there is. `at_end` are those that may stand before or behind all events, or in
+    AND, where `is_around`.
     `may_be_partitioned` tells whether all of them are equal to events of the match, without which equalities make no
     partition of the stream (`analyze.equalities`).
     """
@@ -50,6 +54,7 @@ class AbsencePlan:
     waiting: tuple[tuple[int, ...], ...]
     at_end: tuple[int, ...]
     may_be_partitioned: bool
+    is_around: bool = False
 
     def gaps(self, state: int) -> tuple[int, ...]:
         """Those whose gap some edge of a state crosses: runs that wait there differ by their last event."""
@@ -84,6 +89,8 @@ class AbsencePlan:
 
 def plan_absences(query: EventQuery, automaton: Automaton) -> AbsencePlan:
     """Where to ask for the negated components of a query."""
+    if isinstance(query.pattern, ep.AllOf):
+        return _plan_around(query, automaton)
     around = ep.around_absences(query.pattern)
     before, behind = (
         tuple(frozenset(event.variable for item in sides[side] for event in ep.events(item)) for sides in around)
@@ -124,6 +131,25 @@ def plan_absences(query: EventQuery, automaton: Automaton) -> AbsencePlan:
         tuple(tuple(k for k in postponed if waits(state, k)) for state in range(len(edges))),
         tuple(k for k, sides in enumerate(around) if any(all(map(ep.allows_empty, side)) for side in sides)),
         all(_has_equality(conditions.get(name)) for name in names),
+    )
+
+
+def _plan_around(query: EventQuery, automaton: Automaton) -> AbsencePlan:
+    """Where to ask for those of AND."""
+    conditions = {definition.variable: definition.condition for definition in query.absent}
+    names = [event.variable for event in ep.absences(query.pattern)]
+    everything = frozenset(ep.positive_variables(query.pattern))
+    settled = [settled_states(conditions.get(name), everything, automaton) for name in names]
+    numbers = tuple(range(len(names)))
+    asked = tuple(
+        tuple(tuple(k for k in numbers if state and edge.target in settled[k]) for edge in edges)
+        for state, edges in enumerate(automaton.edges)
+    )
+    nothing = tuple(tuple(() for _ in edges) for edges in automaton.edges)
+    nowhere = (frozenset[str](),) * len(names)
+    return AbsencePlan(
+        nowhere, nowhere, asked, asked, (), nothing, ((),) * len(automaton.edges), numbers,
+        all(_has_equality(conditions.get(name)) for name in names), is_around=True,
     )
 
 

@@ -48,7 +48,8 @@ class Automaton:
     """States 1 to n are positions 0 to n - 1.
 
     `edges` are by state; `accepts` tells where a match may end. `surely` and `possibly` are the variables that a run in
-    a state has events of, whatever its way there, or on some way.
+    a state has events of, whatever its way there, or on some way. `is_in_any_order` if the pattern has AND: then states
+    are sets of variables (`any_order`).
     """
 
     positions: tuple[Position, ...]
@@ -56,6 +57,7 @@ class Automaton:
     accepts: tuple[bool, ...]
     surely: tuple[frozenset[str], ...]
     possibly: tuple[frozenset[str], ...]
+    is_in_any_order: bool = False
 
     @property
     def is_unambiguous(self) -> bool:
@@ -118,6 +120,8 @@ class _Builder:
                 )
             case ep.Kleene():
                 return self._kleene(pattern, kleene)
+            case ep.AllOf():
+                raise AssertionError("a pattern with AND has an automaton of another kind")
             case ep.Absent():
                 return _Part()
             case _:
@@ -154,7 +158,7 @@ class _Builder:
 
 
 def compile_automaton(pattern: EventPattern, source: Source) -> Automaton:
-    """The automaton of a pattern; `source` is for errors."""
+    """The automaton of a pattern without AND; `source` is for errors."""
     builder = _Builder(source)
     whole = builder.part(pattern, -1)
     n_states = len(builder.positions) + 1

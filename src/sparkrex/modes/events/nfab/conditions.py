@@ -2,7 +2,7 @@
 
 An edge to an event of v tests `begin` of v if the run has no event of v yet, else `take`; and `leave` of the variables
 whose outermost Kleene it goes out of. Where the state alone does not tell whether a variable is bound, the condition
-counts its events.
+counts its events. Of a pattern with AND an edge also tests the conjuncts that it settles (`open_conjuncts`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sparkrex.modes.events.nfab.open_conjuncts import OpenConjuncts
 from sparkrex.scalar.expression import Aggregate, Call, Expression, Literal, Semantics
 from sparkrex.scalar.split import Condition, conjunction, conjuncts, is_row_condition, split_condition
 
@@ -32,14 +33,16 @@ class Conditions:
     edges: list[list[int]] = field(default_factory=list)
     accepts: list[int] = field(default_factory=list)
     absent: list[int] = field(default_factory=list)
+    _numbers: dict[Expression, int] = field(default_factory=dict)
 
     def number(self, condition: Expression | None) -> int:
         """The number of a condition, ALWAYS for none."""
         if condition is None:
             return ALWAYS
-        if condition not in self.distinct:
+        number = self._numbers.setdefault(condition, len(self.distinct))
+        if number == len(self.distinct):
             self.distinct.append(condition)
-        return self.distinct.index(condition)
+        return number
 
     def split(self) -> tuple[Condition, ...]:
         """What rows decide and what the run decides, by `condition_name`."""
@@ -54,24 +57,37 @@ def condition_name(number: int) -> str:
 
 def edge_conditions(query: EventQuery, automaton: Automaton, negated: Iterable[str]) -> Conditions:
     """All conditions of a query."""
-    begin, take, leave, absent = map(_by_variable, (query.begin, query.take, query.leave, query.absent))
+    tests = OpenConjuncts(query, automaton) if automaton.is_in_any_order else _Placed(query, automaton)
+    absent = _by_variable(query.absent)
     found = Conditions()
     for state, edges in enumerate(automaton.edges):
-        found.edges.append([])
-        for edge in edges:
-            variable = automaton.variable(edge.target)
-            parts = leaves_of(leave, automaton, state, edge.target)
-            if variable not in automaton.possibly[state]:
-                parts.append(begin.get(variable))
-            elif variable in automaton.surely[state]:
-                parts.append(take.get(variable))
-            else:
-                parts.append(_either(variable, begin.get(variable), take.get(variable)))
-            found.edges[-1].append(found.number(_and(parts)))
+        found.edges.append([found.number(_and(tests.of_edge(state, edge.target))) for edge in edges])
         ends = automaton.accepts[state]
-        found.accepts.append(found.number(_and(leaves_of(leave, automaton, state, None))) if ends else NEVER)
+        found.accepts.append(found.number(_and(tests.of_end(state))) if ends else NEVER)
     found.absent = [found.number(absent.get(variable)) for variable in negated]
     return found
+
+
+class _Placed:
+    """Conditions that the analysis has placed."""
+
+    def __init__(self, query: EventQuery, automaton: Automaton) -> None:
+        self.begin, self.take, self.leave = map(_by_variable, (query.begin, query.take, query.leave))
+        self.automaton = automaton
+
+    def of_edge(self, state: int, target: int) -> list[Expression | None]:
+        """What an edge tests."""
+        variable = self.automaton.variable(target)
+        begin, take = self.begin.get(variable), self.take.get(variable)
+        parts = leaves_of(self.leave, self.automaton, state, target)
+        if variable not in self.automaton.possibly[state]:
+            return [*parts, begin]
+        is_bound = variable in self.automaton.surely[state]
+        return [*parts, take if is_bound else _either(variable, begin, take)]
+
+    def of_end(self, state: int) -> list[Expression | None]:
+        """What is tested where a match ends."""
+        return leaves_of(self.leave, self.automaton, state, None)
 
 
 def _by_variable(definitions: tuple[Definition, ...]) -> dict[str, Expression]:

@@ -21,6 +21,8 @@ def state_name(automaton: Automaton, state: int) -> str:
     position = automaton.positions[state - 1]
     if position.kleene < 0:
         return position.variable
+    if automaton.is_in_any_order:
+        return f"{position.variable}[]"  # whichever of them
     same = [number for number, other in enumerate(automaton.positions, 1) if other.variable == position.variable]
     return f"{position.variable}[{'1' if state == same[0] else 'i'}]"
 
@@ -31,10 +33,10 @@ def automaton_lines(
     """A line for every state and one for each of its edges; with `looks_up`, by which equality runs are looked up."""
     lines: list[str] = []
     for state, edges in enumerate(automaton.edges):
-        lines.append(f"state {state}: " + (f"{state_name(automaton, state)} selected" if state else "start"))
+        lines.append(f"state {state}: " + (_state_text(query, automaton, state) if state else "start"))
         tests: list[tuple[bool, str]] = []
         for edge, number in zip(edges, conditions.edges[state], strict=True):
-            name = state_name(automaton, edge.target)
+            name = state_name(automaton, edge.target).replace("[]", "[i]" if edge.is_take else "[1]")
             text = _formula(conditions, number, automaton, edge.target)
             tests.append((edge.is_take, text))
             lines.append(f"  {'take' if edge.is_take else 'begin'} {name} (state {edge.target}) if {text}")
@@ -49,6 +51,14 @@ def automaton_lines(
     for event, number in zip(ep.absences(query.pattern), conditions.absent, strict=True):
         lines.append(f"refused if there is {event} with {_formula(conditions, number, automaton, None)}")
     return lines
+
+
+def _state_text(query: EventQuery, automaton: Automaton, state: int) -> str:
+    name = state_name(automaton, state)
+    if not automaton.is_in_any_order:
+        return f"{name} selected"
+    bound = [variable for variable in ep.positive_variables(query.pattern) if variable in automaton.surely[state]]
+    return f"{', '.join(bound)} selected" + (f", {name} last" if len(bound) > 1 else "")
 
 
 def _ignore(strategy: Strategy, tests: list[tuple[bool, str]]) -> str:

@@ -13,11 +13,13 @@ from sparkrex.evaluate.context import Context
 from sparkrex.evaluate.records import FUNCTIONS
 from sparkrex.modes.events import pattern as ep
 from sparkrex.modes.events.kernels.arguments import Absences, Apart, Cells, Events, Plan, Tests, Values
+from sparkrex.modes.events.kernels.codes import AROUND, BEFORE, BEHIND
 from sparkrex.modes.events.kernels.merge import BY_CANDIDATES, BY_ROWS
 from sparkrex.modes.events.kernels.windows import next_set
 from sparkrex.modes.events.nfab.equivalence import merge_reads
 from sparkrex.modes.events.nfab.lookup import lookup_tables
 from sparkrex.modes.events.nfab.windows import Times
+from sparkrex.scalar.expression import is_volatile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
     from sparkrex.modes.events.nfab.automaton import Automaton
     from sparkrex.modes.events.nfab.conditions import Conditions
     from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.scalar.split import Condition
     from sparkrex.settings import Settings
+    from sparkrex.source import Source
 
 
 class FeedArrays:
@@ -43,7 +47,7 @@ class FeedArrays:
         variables = ep.positive_variables(query.pattern)
         split = conditions.split()
         names = tuple(condition.variable for condition in split)
-        numbers, bitmaps = evaluate_bitmaps(split, frame, evaluator, query.source, threads)
+        bitmap_of, bitmaps = self._bitmaps(split, frame, evaluator, query.source, threads)
         try:
             self.context = Context(split, variables + names, frame, evaluator, threads)
         except CannotCompileError as error:
@@ -54,7 +58,6 @@ class FeedArrays:
                 hint="functions may read one event; between events there are arithmetic, comparison and the aggregates "
                 f"{listed}; RETURN may compute anything, to be filtered outside",
             ) from error
-        bitmap_of = np.array([numbers.get(name, -1) for name in names] or [-1], np.int64)
         begin, end = self.context.code_begin[len(variables) :], self.context.code_end[len(variables) :]
         self.tests = Tests(bitmap_of, bitmaps, begin, end)
         code_ranges = list(zip(begin.tolist(), end.tolist(), strict=True))
@@ -77,6 +80,23 @@ class FeedArrays:
         self._accepts = conditions.accepts
         self.absences = self._absences(conditions, plan, variables, frame.n_rows)
         self.apart = self.what_keeps_apart(query, conditions, plan)
+
+    @staticmethod
+    def _bitmaps(
+        split: tuple[Condition, ...], frame: Columns, evaluator: Evaluator, source: Source, threads: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """By condition the number of its bitmap, or -1; and all bitmaps. Edges that differ in what they settle test the
+        event under test alike: what is the same each time is evaluated once."""
+        distinct: dict[object, Condition] = {}
+        keys: list[object] = []
+        for number, condition in enumerate(split):
+            row = condition.row
+            keys.append(row if row is None or not is_volatile(row) else number)
+            if row is not None:
+                distinct.setdefault(keys[-1], condition)
+        numbers, bitmaps = evaluate_bitmaps(tuple(distinct.values()), frame, evaluator, source, threads)
+        found = [-1 if key is None else numbers[distinct[key].variable] for key in keys]
+        return np.array(found or [-1], np.int64), bitmaps
 
     @property
     def absences_of_runs(self) -> Absences | None:
@@ -109,14 +129,17 @@ class FeedArrays:
         self, conditions: Conditions, plan: AbsencePlan, variables: tuple[str, ...], n_rows: int
     ) -> Absences:
         n_absent = len(plan.before)
-        is_before = np.array([[name in names for name in variables] for names in plan.before], np.uint8)
+        sides = [[BEFORE if name in names else BEHIND for name in variables] for names in plan.before]
+        side = np.array(sides, np.uint8)
+        if plan.is_around:
+            side[:] = AROUND
         bitmap_of, bitmaps = self.tests.bitmap_of, self.tests.bitmaps
         candidates = np.empty((n_absent, n_rows + 1), np.int64)
         for k, number in enumerate(conditions.absent):
             has_bitmap = number >= 0 and bitmap_of[number] >= 0
             candidates[k] = next_set(bitmaps[bitmap_of[number]]) if has_bitmap else np.arange(n_rows + 1)
         return Absences(
-            np.array(conditions.absent, np.int64), is_before.reshape(n_absent, len(variables)), candidates,
+            np.array(conditions.absent, np.int64), side.reshape(n_absent, len(variables)), candidates,
             self.events.window_first, self.times.window_last() if n_absent else np.empty(0, np.int64),
             np.array(plan.at_end, np.int64), *plan.edge_tables(), *plan.end_tables(), self._postponed,
         )

@@ -21,6 +21,7 @@ from sparkrex.modes.events.kernels.absence import status_of
 from sparkrex.modes.events.kernels.arguments import Automaton, Memory, Options, Partitions
 from sparkrex.modes.events.kernels.matches import recheck
 from sparkrex.modes.events.nfab.absences import plan_absences
+from sparkrex.modes.events.nfab.any_order import compile_any_order
 from sparkrex.modes.events.nfab.automaton import compile_automaton
 from sparkrex.modes.events.nfab.conditions import edge_conditions
 from sparkrex.modes.events.nfab.contract import EventBuffer, EventMatches
@@ -107,7 +108,8 @@ class NfabMatcher:
         self.constructs = constructs
         self.variables = ep.positive_variables(query.pattern)
         negated = [event.variable for event in ep.absences(query.pattern)]
-        written = compile_automaton(query.pattern, query.source)
+        compiled = compile_any_order if ep.has_any_order(query.pattern) else compile_automaton
+        written = compiled(query.pattern, query.source)
         self._written = (written, edge_conditions(query, written, negated))
         self.automaton, self.conditions = reduce_states(*self._written)
         self._tables = self._automaton_tables()
@@ -271,7 +273,9 @@ class NfabMatcher:
         overlaps = (blocked >= 0) & (lowest <= blocked)
         ties = arrays.events.ties
         if len(ties):
-            overlaps |= (blocked >= 0) & (ties[blocked] == ties[np.minimum(last, len(ties) - 1)])
+            # A run that began at the time of the match's last event overlaps it, and so does one that is yet to.
+            earliest = np.minimum(np.minimum(lowest, last), len(ties) - 1)
+            overlaps |= (blocked >= 0) & (ties[blocked] == ties[earliest])
         left.blocked = np.where(overlaps, blocked, -1)
         needed = np.where(overlaps, np.minimum(needed, blocked), needed)
         return np.maximum(low, np.minimum(needed, last))

@@ -42,7 +42,7 @@ def reduce_states(automaton: Automaton, conditions: Conditions) -> tuple[Automat
     return Automaton(
         tuple(automaton.positions[state - 1] for state in kept[1:]), tuple(edges),
         tuple(automaton.accepts[state] for state in kept), tuple(automaton.surely[state] for state in kept),
-        tuple(automaton.possibly[state] for state in kept),
+        tuple(automaton.possibly[state] for state in kept), automaton.is_in_any_order,
     ), fewer
 
 

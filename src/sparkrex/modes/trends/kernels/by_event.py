@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
+from sparkrex.kernels.null_key import NULL_KEY
 from sparkrex.modes.trends.kernels.machine import (
     ANY,
     CONTIGUOUS,
@@ -23,7 +24,6 @@ from sparkrex.modes.trends.kernels.machine import (
     LESS,
     LESS_OR_EQUAL,
     NEXT,
-    NULL_KEY,
 )
 from sparkrex.modes.trends.kernels.places import (
     Store,

@@ -14,6 +14,7 @@ import numpy as np
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
+from sparkrex.kernels.null_key import NULL_KEY
 from sparkrex.modes.trends.kernels.by_event import copy_entry
 from sparkrex.modes.trends.kernels.machine import (
     EQUAL,
@@ -22,7 +23,6 @@ from sparkrex.modes.trends.kernels.machine import (
     GREATER_OR_EQUAL,
     LESS,
     LESS_OR_EQUAL,
-    NULL_KEY,
 )
 from sparkrex.modes.trends.kernels.places import add_place, begin_place, bind_place, clear_place, has_trends
 from sparkrex.modes.trends.kernels.ranks import lower_bound, sort_keys, upper_bound

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from sparkrex.kernels.inlined import inlined
 from sparkrex.kernels.lazy import njit
+from sparkrex.kernels.null_key import NULL_KEY
 from sparkrex.modes.trends.kernels.by_event import copy_entry
-from sparkrex.modes.trends.kernels.machine import GIVEN_UP, GREATER_OR_EQUAL, LESS_OR_EQUAL, NULL_KEY
+from sparkrex.modes.trends.kernels.machine import GIVEN_UP, GREATER_OR_EQUAL, LESS_OR_EQUAL
 from sparkrex.modes.trends.kernels.places import add_place, begin_place, bind_place, clear_place, has_trends
 from sparkrex.modes.trends.kernels.ranks import lower_bound, sort_keys, upper_bound
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 ANY, NEXT, CONTIGUOUS = 0, 1, 2
 """Semantics."""
 GIVEN_UP = 0
@@ -61,7 +59,6 @@ class Pairs(NamedTuple):
     right: Any
 
 
-NULL_KEY = np.int64(-(2**63))
 LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, EQUAL, UNEQUAL = 0, 1, 2, 3, 4, 5
 """Operators of comparisons."""
 

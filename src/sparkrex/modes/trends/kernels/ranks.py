@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sparkrex.kernels.inlined import inlined, shared
-from sparkrex.modes.trends.kernels.machine import NULL_KEY
+from sparkrex.kernels.null_key import NULL_KEY
 
 _BLOCK = 16
 
