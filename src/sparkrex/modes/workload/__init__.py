@@ -1,0 +1,1 @@
+"""Workloads of event patterns, after Kolchinsky and Schuster: many patterns, one plan that shares sub-patterns."""

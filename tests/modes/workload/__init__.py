@@ -1,0 +1,1 @@
+"""Workloads of event patterns."""
