@@ -12,7 +12,18 @@
 
 from __future__ import annotations
 
-from sparkrex.api import aggregate, compile, decompress, events, explain, match, register_table_function, sql, trends
+from sparkrex.api import (
+    aggregate,
+    compile,
+    decompress,
+    events,
+    explain,
+    match,
+    register_table_function,
+    sql,
+    trends,
+    workload,
+)
 from sparkrex.errors import (
     AnalysisError,
     ExecutionError,
@@ -30,5 +41,5 @@ __version__ = "0.1.0"
 __all__ = [
     "AnalysisError", "ExecutionError", "Explanation", "InternalError", "ParseError", "Query", "RexError", "Settings",
     "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "events", "explain", "match",
-    "register_table_function", "sql", "trends",
+    "register_table_function", "sql", "trends", "workload",
 ]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from sparkrex.explanation import Explanation
     from sparkrex.query import Frame
+    from sparkrex.workloads.workload import Workload
 
     GivenSettings = Settings | Mapping[str, Any] | None
     Ties = Literal["order", "strict"]
@@ -321,6 +322,52 @@ def trends(
     options = TrendOptions(stream_options, origin, Counts(counts))
     made = Query(text, _dialect(dialect), make_settings(settings), keyword="MATCH_TRENDS", options=options, args=args)
     return _run_if_given(made, stream, spark)
+
+
+def workload(
+    patterns: Any, /, *, time: str, type: str | None = None, types: Mapping[str, str] | None = None,
+    tie_break: str | Sequence[str] = (), ties: Ties = "order", args: Any = None, dialect: str | None = None,
+    method: str = "sa-edge", seed: int = 0, max_steps: int | None = 20_000, seconds: float | None = None,
+    max_kleene: int = 20, on_overflow: Literal["stop", "error"] = "stop", strict: bool = False,
+    on_progress: Callable[[int, float], None] | None = None, settings: GivenSettings = None,
+) -> Workload:
+    """Many event patterns that are watched together, by one plan that shares what they have in common.
+
+    `patterns` are texts by name, a folder with a file for each, or a table with the columns name and text; each is an
+    event query as `events` takes it, and is answered as `events` answers it. `time`, `type`, `types`, `tie_break` and
+    `ties` are as for `events`.
+
+    The plan is found by `method`: a local search (`sa-edge` and others), or `none`, `re`, `sh`, `sh-rr`, `sh-mdt` to
+    compare with. It ends after `max_steps` or `seconds`; with the same `seed` and `max_steps` it finds the same plan.
+    `on_progress` is told the number of steps and the cost of the best plan so far. A Kleene with more than `max_kleene`
+    events of its type in a window stops its pattern, or with `on_overflow="error"` is an error. A pattern that cannot
+    be read is left out with a warning, or with `strict=True` is an error.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> stream = pa.table({"ts": [1, 2, 3, 4], "kind": ["A", "B", "C", "A"], "floor": [1, 1, 1, 2]})
+    >>> rules = rex.workload({
+    ...     "intruder": "PATTERN SEQ(A a, B b, C c) WHERE a.floor = b.floor WITHIN 10",
+    ...     "pair": "PATTERN AND(C c, A a) WHERE a.floor > c.floor WITHIN 5",
+    ... }, time="ts", type="kind")
+    >>> [(row["pattern"], row["variable"], row["ts"]) for row in rules.detect(stream).to_pylist()]
+    [('intruder', 'a', 1), ('intruder', 'b', 2), ('intruder', 'c', 3), ('pair', 'c', 3), ('pair', 'a', 4)]
+    """
+    from sparkrex.languages.events.syntax import StreamOptions
+    from sparkrex.modes.workload.plan import make_options
+    from sparkrex.workloads.workload import Workload
+
+    _check_options(time, type, types, tie_break)
+    columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
+    stream_options = StreamOptions(time, columns, type, types, has_strict_ties=_is_strict(ties))
+    options = make_options(method, seed, max_steps, seconds, max_kleene, on_overflow)
+    if on_progress is not None and not callable(on_progress):
+        raise TypeError(f"on_progress= is a {on_progress.__class__.__name__}, not a function")
+    if not isinstance(strict, bool):
+        raise TypeError(f"strict= is a {strict.__class__.__name__}, not True or False")
+    return Workload(
+        patterns, stream_options, options, _dialect(dialect), make_settings(settings), args=args, strict=strict,
+        on_progress=on_progress,
+    )
 
 
 def decompress(buffer: pa.Table, /) -> pa.Table:

@@ -53,6 +53,7 @@ CODES: dict[str, str] = {
     "REX226": "the window of an event or trend query does not fit",
     "REX227": "the event pattern requires no event",
     "REX228": "a condition or a column of an SQL-TS query names no element",
+    "REX229": "the conditions of a pattern contradict each other",
     "REX238": "a parameter has no value, or a value no parameter",
     "REX239": "a parameter's value has no literal in SQL",
     "REX301": "not supported yet",
@@ -74,6 +75,7 @@ CODES: dict[str, str] = {
     "REX415": "open partitions need more memory than they may have",
     "REX416": "a number of trends, or a sum over them, is too large for its type",
     "REX417": "a column that was said to be positive is not",
+    "REX418": "a Kleene has too many events in a window",
     "REX901": "internal error",
 }
 

@@ -206,6 +206,18 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
         host.close()
 
 
+@contextmanager
+def open_relation(
+    query: ParsedQuery, tables: Mapping[str, object], settings: Settings
+) -> Iterator[tuple[Plan, pa.Table, RelationEvaluator]]:
+    """Plan, rows and evaluator of a query that is one relation, as long as the block lasts."""
+    host = _open_host(query, tables, settings)
+    try:
+        yield prepare_relation(query, query.statement.relations[0], query.clauses[0], host)
+    finally:
+        host.close()
+
+
 def read_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.RecordBatchReader:
     """The result in batches; of a statement that is one relation, as it is decided.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.api import sql
+from sparkrex.api import sql, workload
 from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.settings import Settings
 
@@ -44,7 +44,23 @@ class Step:
                 raise
 
 
-def steps() -> Iterator[Step]:
+@dataclass(frozen=True, slots=True)
+class WorkloadStep:
+    """One workload of the warm-up, over times of one type."""
+
+    name: str
+    time: str
+    within: str
+    table: pa.Table
+    settings: Settings
+
+    def run(self) -> None:
+        """Run it."""
+        texts = {name: f"{text} WITHIN {self.within}" for name, text in _PATTERNS.items()}
+        workload(texts, time=self.time, type="word", max_steps=200, settings=self.settings).detect(self.table)
+
+
+def steps() -> Iterator[Step | WorkloadStep]:
     """All queries of the warm-up."""
     rows = _rows(MEDIUM)
     for name, clause in _CLAUSES.items():
@@ -67,6 +83,10 @@ def steps() -> Iterator[Step]:
             yield Step(f"{name}, {where}", clause, rows, Settings(chunk_rows=chunk_rows), "MATCH_TRENDS")
         # A few events are counted in plain Python, which calls parts of kernels that are compiled all the same.
         yield Step(f"{name}, a few rows", clause, _rows(FEW), Settings(), "MATCH_TRENDS")
+    for time, within in (("ts", "5"), ("at", "5 seconds"), ("price", "0.1")):
+        for chunk_rows in (None, MEDIUM // 2 + 1):
+            where = "in chunks" if chunk_rows else "at once"
+            yield WorkloadStep(f"workload by {time}, {where}", time, within, rows, Settings(chunk_rows=chunk_rows))
     threaded = Settings(threads=2)
     many = _rows(MANY)
     shuffled = many.take(pa.array(np.random.default_rng(1).permutation(MANY)))
@@ -168,6 +188,12 @@ _EVENTS = {
     "WHERE partition_contiguity(x, y[]) { [few] AND y[i].price > y[i-1].price } OUTPUT NON-OVERLAPPING RETURN EVENTS",
     "events, strict, window of events": "TIME price TIE BREAK ts PATTERN SEQ(e x, e{1,3} y[]) "
     "WHERE strict_contiguity(x, y[]) { y[1].volume > x.volume } WITHIN 3 EVENTS RETURN min(y[].gaps) AS g",
+}
+_PATTERNS = {
+    "compared": "PATTERN SEQ(a x, b y, c z) WHERE [few] AND x.price < y.price AND y.gaps <> z.gaps",
+    "equal": "PATTERN AND(a x, b y, c z) WHERE [few] AND x.volume = y.volume AND x.price + z.price < 50",
+    "kleene": "PATTERN SEQ(KL(a x), b y) WHERE [few] AND x[1].price < y.price",
+    "negated": "PATTERN SEQ(NOT(d p), a x, NOT(c q), b y, NOT(d r)) WHERE [few] AND q.price > x.price",
 }
 _OF_A = "COUNT(*), COUNT(x), SUM(x.volume), AVG(x.price), MIN(x.gaps), MAX(x.money)"
 _TRENDS_BY = {

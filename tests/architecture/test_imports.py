@@ -29,6 +29,7 @@ SEGMENTS = (
 )
 EVENTS = ("modes/events", "modes/events/language", "modes/events/analyze", "modes/events/nfab")
 TRENDS = ("modes/trends", "modes/trends/language")
+WORKLOAD = ("modes/workload", "modes/workload/clause", "modes/workload/planner")
 PROTOCOLS = ("modes/plan", "modes/protocol", "modes/tables")
 LOWERING = ("spark/lowering", "spark/missing_rows", "spark/worker_language", "spark/worker")
 """What modes use to cut a plan between Spark and its workers; no PySpark in it but the names of Spark's functions."""
@@ -169,6 +170,15 @@ TABLE: dict[str, Allowed] = {
         *FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes", "modes/plan", "modes/trends",
         "modes/trends/language", packages="sqlglot",
     ),
+    # Workloads of event patterns. The planner knows clauses only: labels and keys, no events.
+    "modes/workload": allow(
+        *FOUNDATION, "syntax", "languages", *EXPRESSIONS, "scalar/analyze", "scalar/prove", *EVALUATION, "kernels",
+        "modes", "modes/plan", *EVENTS, *WORKLOAD, *LOWERING, packages="numpy pyarrow",
+    ),
+    "modes/workload/clause": allow(),
+    "modes/workload/planner": allow(
+        *FOUNDATION, "modes/workload/clause", "modes/workload/planner", packages="numpy",
+    ),
     # The way of a query, which knows no mode; the face loads it when the first query comes.
     "pipeline": allow(
         *FOUNDATION, "syntax", "statement", "scalar/analyze", "hosts/host", "hosts/duckdb", "columns", "matching",
@@ -193,8 +203,15 @@ TABLE: dict[str, Allowed] = {
         *FOUNDATION, "faults", "columns", "columns/results", "pipeline", "explanation", "spark",
         packages="pandas polars pyarrow pyspark",
     ),
+    # The face of workloads: it knows one mode, and puts its queries through the pipeline.
+    "workloads": allow(
+        *FOUNDATION, "syntax", "statement", "languages", "columns", "columns/results", "matching", "modes",
+        "modes/events", *WORKLOAD, "modes/workload/planner", "faults", "pipeline", "query", "spark", "workloads",
+        packages="numpy pyarrow sqlglot",
+    ),
     "api": allow(
-        *FOUNDATION, "syntax", "languages", *SEGMENTS, *EVENTS, *TRENDS, "query", "explanation", "spark",
+        *FOUNDATION, "syntax", "languages", *SEGMENTS, *EVENTS, *TRENDS, *WORKLOAD, "workloads", "query", "explanation",
+        "spark",
         packages="pyarrow pyspark",
     ),
     "__init__": allow("settings", "errors", "explanation", "query", "api"),

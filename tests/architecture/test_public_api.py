@@ -26,6 +26,7 @@ PUBLIC = {
     "register_table_function",
     "sql",
     "trends",
+    "workload",
 }
 
 
@@ -46,5 +47,6 @@ def test_public_functions_stay_functions_when_the_engine_is_loaded() -> None:
     for _ in range(2):
         assert sparkrex.sql(query).num_rows == 1
         assert "PATTERN" in str(sparkrex.explain(query)).upper()
-    for name in ("compile", "explain", "match", "sql"):
+        assert sparkrex.workload({"a": "PATTERN SEQ(A a)"}, time="t").names == ("a",)
+    for name in ("compile", "explain", "match", "sql", "workload"):
         assert inspect.isfunction(getattr(sparkrex, name)), name

@@ -97,7 +97,10 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in lines] == ["SparkRex", "Python", "PySpark"]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["explain", "--help"], ["version"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["run", "--help"], ["explain", "--help"], ["workload", "run", "--help"], ["version"]],
+)
 def test_help_and_version_load_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "import sys\nfrom sparkrex.cli.main import main\n"

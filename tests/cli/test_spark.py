@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 from tests.cli.commands import ANSWER, rex, write_inputs
+from tests.workloads.streams import DOORS, PAIR
 
 from sparkrex.cli.session import readable
 
@@ -65,6 +68,21 @@ def test_a_run_on_spark_connect(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[1].split()[:3] == ["result", "2", "rows"]
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in out.glob("part-*")) == 2
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_workload(tmp_path: Path) -> None:
+    pq.write_table(DOORS, tmp_path / "doors.parquet")
+    csv.write_csv(pa.table({"name": ["pair"], "text": [f"{PAIR.split(' WITHIN')[0]} WITHIN 5"]}), tmp_path / "p.csv")
+    stream = ["-t", str(tmp_path / "doors.parquet"), "--time", "ts", "--type", "sensor"]
+    options = ["-o", str(tmp_path / "out.csv"), "--master", "local[2]"]
+    done = rex("workload", "run", str(tmp_path / "p.csv"), *stream, *options, scratch=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("warning: patterns without an equivalence test (pair)")
+    assert lines[1] == "1 pattern"
+    assert lines[3].split()[:3] == ["result", "4", "rows"]
 
 
 @pytest.mark.spark

@@ -45,6 +45,8 @@ class Example:
     """Values of parameters, shown by `where`."""
     aggregate: type | None = None
     """An aggregate of the user's own."""
+    workload: dict[str, Any] = field(default_factory=dict)
+    """Options of `rex.workload`: the query is a pattern of its own, called `rule`."""
     error: RexError | None = None
     """The error, of an example that only a Spark session can give; tests/spark has it raised."""
 
@@ -110,7 +112,7 @@ EXAMPLES = (
         "PERMUTE of n parts and `{n}` of a large group are what makes patterns large. PERMUTE of plain variables is "
         "compiled by sets and may have 14 of them; with quantifiers or alternatives inside, every order is "
         "written out: 8 such parts have 40,320 orders. In a segment query one And, or one concatenation, may have 300 "
-        "parts.",
+        "parts. In an event query one AND may have eight components.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   PATTERN (((A{1000}){1000}){1000}))""",
@@ -130,8 +132,8 @@ EXAMPLES = (
         "REX108",
         "An event pattern is `SEQ( ... )` of components with commas between them: a type of events and a variable, "
         "`Tick a`; with a quantifier the variable is an array, `Tick+ b[]`; `~(Tick c)` is negated. Alternatives stand "
-        "in parentheses: `(Buy a | Sell b)`. In a trend pattern variables may be left out, `SEQ(Buy+, Sell)`, and `&` "
-        "stands between two patterns.",
+        "in parentheses: `(Buy a | Sell b)`. `AND( ... )` has components in any order. In a trend pattern variables "
+        "may be left out, `SEQ(Buy+, Sell)`, and `&` stands between two patterns.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick a Tick b)
@@ -346,8 +348,8 @@ WHERE Y.price < X.price""",
         "REX223",
         "The strategy says which events a match may pass over: strict_contiguity, partition_contiguity (which needs an "
         "equivalence test such as `[symbol]`), skip_till_next_match or skip_till_any_match. It lists the variables of "
-        "the pattern; negated ones may be left out. A trend query has SEMANTICS skip-till-any-match, "
-        "skip-till-next-match or contiguous.",
+        "the pattern; negated ones may be left out. Without any, skip_till_any_match is meant. A trend query has "
+        "SEMANTICS skip-till-any-match, skip-till-next-match or contiguous.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick+ a[], Tick b)
@@ -366,9 +368,9 @@ WHERE Y.price < X.price""",
     ),
     Example(
         "REX225",
-        "A negated component says what must not be there: one event, in the outermost SEQ, which nothing outside its "
-        "own predicates can refer to. At the beginning or the end of a pattern it needs WITHIN, to know how far to "
-        "look. In a trend pattern it may be a whole pattern, as an item of any SEQ.",
+        "A negated component says what must not be there: one event, in the outermost SEQ or AND, which nothing "
+        "outside its own predicates can refer to. At the beginning or the end of a pattern it needs WITHIN, to know "
+        "how far to look. In a trend pattern it may be a whole pattern, as an item of any SEQ.",
         """SELECT * FROM ticks MATCH_EVENTS (
   TIME ts
   PATTERN SEQ(Tick a, ~(Tick b), Tick c)
@@ -401,6 +403,13 @@ WHERE Y.price < X.price""",
         """SELECT X.ts, Y.ts
 FROM ticks CLUSTER BY symbol SEQUENCE BY ts AS (X, *Y)
 WHERE Y.price < X.price AND volume > 100""",
+    ),
+    Example(
+        "REX229",
+        "A pattern of a workload whose conditions are proven never to hold together would be watched for ever. The "
+        "error shows the proof.",
+        "PATTERN SEQ(Tick a, Tick b) WHERE a.price < b.price AND b.price <= a.price WITHIN 2",
+        where="As a pattern of `rex.workload`:", workload={"time": "ts"},
     ),
     Example(
         "REX238",
@@ -613,6 +622,14 @@ SELECT * FROM days MATCH_TRENDS (
   PATTERN (A B)
   DEFINE B AS gain < 0.98 * PREV(gain))""",
         settings={"positive": ("gain",)},
+    ),
+    Example(
+        "REX418",
+        "n events of a Kleene's type in a window have 2^n - 1 arrays. Above `max_kleene` events a pattern of a "
+        "workload stops, unless `on_overflow` asks for an error.",
+        "PATTERN SEQ(KL(Tick a), Tick b) WITHIN 10",
+        where='As a pattern of `rex.workload` with `max_kleene=3, on_overflow="error"`:',
+        workload={"time": "ts", "max_kleene": 3, "on_overflow": "error"},
     ),
     Example(
         "REX901",

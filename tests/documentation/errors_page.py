@@ -63,9 +63,13 @@ def provoke(example: Example) -> RexError:
     if example.aggregate is not None:
         rex.aggregate(example.aggregate)
     try:
-        answer = rex.sql(
-            example.query, ticks=table, args=example.args, dialect=example.dialect, settings=example.settings or None
-        )
+        if example.workload:
+            answer = rex.workload({"rule": example.query}, **example.workload).detect(table).table
+        else:
+            answer = rex.sql(
+                example.query, ticks=table, args=example.args, dialect=example.dialect,
+                settings=example.settings or None,
+            )
     except RexError as error:
         if error.code != example.code:
             raise AssertionError(f"the example of {example.code} gives {error}") from error

@@ -71,6 +71,7 @@ def _cases() -> list[Case]:
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case.name)
 @pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without PARTITION BY")
 @pytest.mark.filterwarnings("ignore:trend query without partitions")
+@pytest.mark.filterwarnings("ignore:event query without partitions")
 def test_case(case: Case, spark: SparkSession) -> None:
     check(case, spark)
 

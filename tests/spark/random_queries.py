@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from pyspark.errors import PySparkException
 from tests.answers import rows_of
 from tests.modes.events import draws as event_draws
+from tests.modes.events.any_order_draws import generate_any_order
 from tests.modes.events.engine_runs import table_of
 from tests.modes.events.texts import ANY_EVENT, can_be_said, text_of
 from tests.modes.rows.property import examples as row_examples
@@ -120,12 +121,15 @@ def _of_segments(seed: str, count: int) -> Iterator[Question]:
 def _of_events(seed: str, count: int) -> Iterator[Question]:
     number = n_asked = 0
     while n_asked < count:
-        example = event_draws.generate(RandomDraw(random.Random(f"{seed}/{number}")))
+        draw = RandomDraw(random.Random(f"{seed}/{number}"))
+        in_any_order = number % 5 == 4
+        example = generate_any_order(draw) if in_any_order else event_draws.generate(draw)
         number += 1
-        if not can_be_said(example.query):
+        if not in_any_order and not can_be_said(example.query):
             continue
         n_asked += 1
-        query, text, table = example.query, text_of(example.query), table_of(example.rows)
+        query, table = example.query, table_of(example.rows)
+        text = query.source.text if in_any_order else text_of(query)
         time, *tie_break = (str(key.column) for key in query.order_by)
         options: dict[str, Any] = {
             "time": time, "type": "kind", "types": ANY_EVENT, "tie_break": tie_break, "dialect": "duckdb",

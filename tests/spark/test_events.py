@@ -142,6 +142,33 @@ def test_negation(pattern: str, stream: DataFrame) -> None:
         assert _rows(found) == _rows(rex.events(query, STREAM, **OPTIONS)) != []
 
 
+@pytest.mark.parametrize(
+    ("pattern", "where", "returned"),
+    [
+        # Functions of one event are Spark's, of the rest the workers'; b may be missing.
+        ("AND(A a, B? b, C c)", "upper(c.kind) || 'x' = 'Cx' AND coalesce(round(b.v), 3) + a.x > c.x", "b.id AS b"),
+        ("AND(A a, KL(B b), C c)", "b[b.LEN].x > a.x AND count(b[]) < 3 AND c.x > 2 * b[1].x", "count(b[]) AS n"),
+        ("AND(A a, NOT(X x), C c)", "x.v < a.v AND x.v < c.v", "c.v AS v"),
+        ("SEQ(AND(A a, C c), NOT(X x), OR(B b, A d))", "x.v < d.v AND b.x > a.x AND d.x > c.x", "d.id AS d"),
+    ],
+)
+def test_any_order(pattern: str, where: str, returned: str, stream: DataFrame) -> None:
+    query = f"""PATTERN {pattern} WHERE {{ [k] AND {where} }} WITHIN 9 minutes
+        RETURN a.id AS a, c.id AS c, {returned}"""
+    for settings in ({}, {"sort_memory": 1, "chunk_rows": 17}, {"matcher": "basic"}):
+        _same(query, stream, settings=settings)
+    equal = query.replace("[k] AND", "a.k = c.k AND a.x < 18 AND")
+    _same(equal, stream)
+
+
+def test_any_order_partitioned_by_equalities(stream: DataFrame) -> None:
+    query = "PATTERN AND(A a, B b) WHERE a.k = b.k WITHIN 9 minutes RETURN a.id AS a, b.id AS b"
+    explained = str(rex.explain(rex.events(query, **OPTIONS), stream))
+    assert "partition by equalities: a.k = b.k" in explained
+    assert "begin b (state 3) if ((kind = 'B') AND (a.k = k))" in explained
+    _same(query, stream)
+
+
 def test_strict_ties_and_no_overlaps(stream: DataFrame) -> None:
     query = """PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { [k] AND b.x > 0 } WITHIN 30 minutes %s
         RETURN a.id AS a, b.id AS b"""

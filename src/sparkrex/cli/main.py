@@ -1,4 +1,4 @@
-"""Arguments in, exit code out. The commands themselves are in `run.py`, `show.py`, `warmup.py` and
+"""Arguments in, exit code out. The commands themselves are in `run.py`, `show.py`, `workload.py`, `warmup.py` and
 `profile.py`.
 
 Exit codes: 0 it went well; 1 the query is wrong; 2 the command is; 3 the query met data, files or a Spark that it could
@@ -38,6 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 from sparkrex.cli.show import explain
 
                 explain(parsed)
+            case "workload":
+                from sparkrex.cli.workload import explain_workload, run_workload
+
+                (run_workload if parsed.action == "run" else explain_workload)(parsed)
             case "warmup":
                 from sparkrex.cli.warmup import warm_up
 
@@ -51,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
                 version()
     except UsageError as error:
-        return complain(f"rex {parsed.command}: error: {error}", USAGE)
+        action = f" {parsed.action}" if "action" in parsed else ""
+        return complain(f"rex {parsed.command}{action}: error: {error}", USAGE)
     except rex.RexError as error:
         if isinstance(error, rex.InternalError) and error.__cause__ is not None:
             traceback.print_exception(error.__cause__)  # for the report that the message asks for
@@ -99,9 +104,7 @@ def make_parser() -> argparse.ArgumentParser:
         description="Run a query over files and write its result: in memory, or on Spark with --master or --remote.",
     )
     add_query_arguments(run)
-    run.add_argument("-o", "--output", required=True, metavar="PATH", help="of the result; Spark makes it a folder")
-    run.add_argument("--format", choices=FORMATS, help="of the result (default: by the output's name, else parquet)")
-    run.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
+    add_output_arguments(run)
     explain = commands.add_parser(
         "explain", help="show the plan of a query", epilog=EXIT_CODES,
         description="Show how a query would run: the matcher, why, and why not the others. Nothing is written.",
@@ -110,6 +113,7 @@ def make_parser() -> argparse.ArgumentParser:
     explain.add_argument(
         "--analyze", action="store_true", help="run the query too, and show what was found and how long it took"
     )
+    add_workload_commands(commands)
     commands.add_parser(
         "warmup", help="compile all kernels",
         description="Compile all kernels and keep the code on disk, so that no query waits for a compiler: in the "
@@ -131,6 +135,38 @@ def make_parser() -> argparse.ArgumentParser:
 EXIT_CODES = "Exit codes: 0 ok, 1 the query is wrong, 2 the command is, 3 execution failed, 70 a fault of SparkRex."
 
 
+def add_workload_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from sparkrex.cli.workload import add_workload_arguments, stream_argument
+
+    workload = commands.add_parser(
+        "workload", help="run many event patterns by one shared plan",
+        description="Find the matches of many event patterns in one stream, by one plan that shares what they have in "
+        "common.",
+    )
+    actions = workload.add_subparsers(dest="action", required=True, metavar="ACTION")
+    texts = {
+        "run": "write the events of all matches", "explain": "show the shared plan: what serves which patterns, costs",
+    }
+    for name, text in texts.items():
+        action = actions.add_parser(name, help=text, description=text.capitalize() + ".", epilog=EXIT_CODES)
+        add_workload_arguments(action)
+        action.add_argument(
+            "-t", "--table", action="append", default=[], type=stream_argument, metavar="PATH", dest="tables",
+            help="the stream: files as for `rex run`",
+        )
+        add_common_arguments(action)
+        if name == "run":
+            add_output_arguments(action)
+        else:
+            action.add_argument("--picture", metavar="PATH", help="where to write the plan as a picture (.svg)")
+
+
+def add_output_arguments(run: argparse.ArgumentParser) -> None:
+    run.add_argument("-o", "--output", required=True, metavar="PATH", help="of the result; Spark makes it a folder")
+    run.add_argument("--format", choices=FORMATS, help="of the result (default: by the output's name, else parquet)")
+    run.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
+
+
 def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", metavar="QUERY", help="a file with the query, or - for standard input")
     parser.add_argument(
@@ -138,6 +174,10 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
         help="a table of the query and its files: .parquet, .csv, .tsv or .json (lines), texts also .gz, .bz2 or .zst; "
         "with * in the name, or a folder, several; may be repeated",
     )
+    add_common_arguments(parser)
+
+
+def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dialect", default="spark", help="the SQL dialect of the query (default: spark)")
     parser.add_argument(
         "--set", action="append", default=[], type=setting_argument, metavar="NAME=VALUE", dest="settings",

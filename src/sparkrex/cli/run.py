@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import check_files, count_parquet_rows, count_rows, open_table, output_format, write_table
@@ -43,14 +43,27 @@ def check_output(arguments: argparse.Namespace) -> None:
             raise UsageError(f"{output} is a folder, and a result in memory is one file: remove the folder first")
 
 
+class Runnable(Protocol):
+    """A query, or whatever else is run over tables."""
+
+    @property
+    def settings(self) -> rex.Settings:
+        """Under which it runs."""
+        ...
+
+    def __call__(self, tables: Any, /, *, spark: Any = None) -> Any:
+        """The result."""
+        ...
+
+
 def run_in_memory(
-    query: rex.Query, arguments: argparse.Namespace, progress: Progress
+    query: Runnable, arguments: argparse.Namespace, progress: Progress
 ) -> tuple[list[int | None], int]:
     """Run with pyarrow and DuckDB. Columns of Parquet files are read when the query runs, only those it uses."""
     with progress.stage("read"):
         tables = {table.name: open_table(table) for table in arguments.tables}
         rows_in = [count_rows(opened) for opened in tables.values()]
-    with progress.stage("run"):
+    with progress.stage("run", getattr(query, "detail", lambda: "")):
         result = query(tables)
     with progress.stage("write"):
         write_table(result, arguments.output, arguments.format)
@@ -58,7 +71,7 @@ def run_in_memory(
 
 
 def run_on_spark(
-    query: rex.Query, arguments: argparse.Namespace, progress: Progress
+    query: Runnable, arguments: argparse.Namespace, progress: Progress
 ) -> tuple[list[int | None], int]:
     """Run with Spark, which also writes: there, running and writing are one job."""
     from sparkrex.cli.session import job_progress, read_table, spark_session

@@ -24,18 +24,24 @@ ELSEWHERE: dict[str, str] = {
 }
 """The same for languages that stand elsewhere, by a word that may be a sign of them: see `modes.protocol.Claiming`."""
 
+WITHOUT_TEXT: dict[str, str] = {
+    "WORKLOAD": "sparkrex.modes.workload.language",
+}
+"""The same for languages that no statement is written in: the package makes their clauses of other texts."""
+
 MODES: dict[str, str] = {
     "rows": "sparkrex.modes.rows.mode",
     "segments": "sparkrex.modes.segments.mode",
     "events": "sparkrex.modes.events.mode",
     "trends": "sparkrex.modes.trends.mode",
+    "workload": "sparkrex.modes.workload.mode",
 }
 """By the name that plans have in `mode`, the module that has a mode as `MODE`."""
 
 
 def language_of(keyword: str) -> Language[Any]:
     """The language of a keyword, or of a word that is a sign of it."""
-    found: Language[Any] = import_module(LANGUAGES.get(keyword) or ELSEWHERE[keyword]).LANGUAGE
+    found: Language[Any] = import_module({**LANGUAGES, **ELSEWHERE, **WITHOUT_TEXT}[keyword]).LANGUAGE
     return found
 
 

@@ -79,6 +79,11 @@ def has_parameters(tokens: list[Token], source: Source) -> bool:
     )
 
 
+def parameter_names(tokens: list[Token]) -> frozenset[str]:
+    """The names of parameters `:name` among the tokens, in lower case."""
+    return frozenset(tokens[index + 1].text.lower() for index in range(len(tokens)) if _is_named(tokens, index))
+
+
 def bind(tokens: list[Token], source: Source, dialect: Dialect, literals: Literals) -> Bound:
     """Replace the parameters among the tokens. One without a value, or a value without one, is an error."""
     result: list[Token] = []

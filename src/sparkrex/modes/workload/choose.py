@@ -1,0 +1,86 @@
+"""The plan of the patterns that share: found by a method that is given by name, or as it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sparkrex.modes.workload.planner.baselines import UNSHARED
+from sparkrex.modes.workload.planner.local_plans import LocalPlans
+from sparkrex.modes.workload.planner.multitree import Multitree
+from sparkrex.modes.workload.planner.optimizer import Optimized, optimize
+from sparkrex.modes.workload.prepared import Prepared
+from sparkrex.modes.workload.runner import GroupRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.workload.compiled import Compiled
+    from sparkrex.modes.workload.plan import PlanOptions, WorkloadPlan
+    from sparkrex.modes.workload.planner.statistics import Statistics
+    from sparkrex.modes.workload.planner.tree import Tree
+    from sparkrex.settings import Settings
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Chosen:
+    """A plan in use: its runner, and what is known of how it was found; None if it was given."""
+
+    runner: GroupRunner
+    multitree: Multitree
+    optimized: Optimized | None = None
+
+    def trees(self) -> tuple[Tree, ...]:
+        """The local plan of every clause."""
+        return tuple(tree for _, tree in sorted(self.multitree.trees().items()))
+
+
+def search_plan(
+    compiled: Compiled, options: PlanOptions, statistics: Statistics,
+    on_progress: Callable[[int, float], None] | None = None,
+) -> Optimized:
+    """The plan that the options ask for."""
+    return optimize(
+        compiled.clauses(), statistics, options.method, seed=options.seed, max_steps=options.max_steps,
+        seconds=options.seconds, on_progress=on_progress,
+    )
+
+
+def choose(
+    plan: WorkloadPlan, compiled: Compiled, statistics: Statistics, evaluator: Evaluator, settings: Settings,
+    on_progress: Callable[[int, float], None] | None = None,
+) -> Chosen:
+    """The plan that is given, or else the best that is found under these statistics."""
+    optimized = None
+    if plan.trees is None:
+        optimized = search_plan(compiled, plan.options, statistics, on_progress)
+        multitree = optimized.multitree
+    else:
+        multitree = extend_plan(compiled, statistics, plan.options, dict(enumerate(plan.trees)))
+    return Chosen(run_by(plan, compiled, multitree, evaluator, settings), multitree, optimized)
+
+
+def extend_plan(
+    compiled: Compiled, statistics: Statistics, options: PlanOptions, kept: Mapping[int, Tree]
+) -> Multitree:
+    """A plan in which some clauses, given by number, have the trees that they had; each other one adds the least."""
+    multitree = Multitree(statistics)
+    is_private = options.method in UNSHARED
+    for number, clause in enumerate(compiled.clauses()):
+        if number in kept:
+            multitree.add(number, clause, kept[number], is_private=is_private)
+    for number, clause in enumerate(compiled.clauses()):
+        if number not in kept:
+            plans = LocalPlans.of(clause, multitree)
+            tree = plans.best() if is_private else plans.cheapest_addition(multitree)
+            multitree.add(number, clause, tree, is_private=is_private)
+    return multitree
+
+
+def run_by(
+    plan: WorkloadPlan, compiled: Compiled, multitree: Multitree, evaluator: Evaluator, settings: Settings
+) -> GroupRunner:
+    """The runner of a multitree."""
+    prepared = Prepared(compiled.forms, compiled.symbols, multitree)
+    return GroupRunner(prepared, evaluator, settings, max_kleene=plan.options.max_kleene)

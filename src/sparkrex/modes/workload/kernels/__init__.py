@@ -1,0 +1,1 @@
+"""Numba kernels of workloads: partial matches are joined, extended, rejected and written out."""

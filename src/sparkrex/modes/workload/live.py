@@ -1,0 +1,276 @@
+"""Patterns of one group that are fed chunk by chunk, while their plan changes.
+
+A plan is replaced between two feeds. The new one is first fed with the events of the last window (`history`), and what
+it decides of them is thrown away: the old plan has given it. Every match that is still under way has all its events
+there, and so has every window that a leading negation looks through; what waits for its window to end waits on. So
+nothing is found twice, and nothing is lost.
+
+Matches are numbered here: a pattern keeps its numbers when plans change. An added pattern gives only matches whose
+first event came after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.arrange import Arrangement
+from sparkrex.columns.values import numpy_of, plain
+from sparkrex.columns.wrap import wrap
+from sparkrex.matching.feed import Feed
+from sparkrex.matching.state import ROWS
+from sparkrex.modes.events.engine import arrange_events, key_columns
+from sparkrex.modes.events.runner import number_within
+from sparkrex.modes.workload.choose import Chosen, extend_plan, run_by, search_plan
+from sparkrex.modes.workload.combined import Detected, Part, WorkloadRunner, WorkloadState
+from sparkrex.modes.workload.counts import keep_stopped, stopped_slots
+from sparkrex.modes.workload.drift import drifted
+from sparkrex.modes.workload.engine import partition_of
+from sparkrex.modes.workload.estimate import estimate
+from sparkrex.modes.workload.horizon import before
+from sparkrex.modes.workload.taking_part import taking_part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from numpy.typing import NDArray
+
+    from sparkrex.hosts.host import Evaluator
+    from sparkrex.modes.workload.history import History
+    from sparkrex.modes.workload.plan import WorkloadPlan
+    from sparkrex.modes.workload.planner.multitree import Multitree
+    from sparkrex.modes.workload.planner.statistics import Statistics
+    from sparkrex.modes.workload.planner.tree import Tree
+    from sparkrex.modes.workload.runner import GroupRunner
+    from sparkrex.settings import Settings
+
+ARRIVAL = "rex_chunk"
+"""A column with the number of the chunk that an event came with."""
+MIN_ROWS = 1_000
+"""Fewer new rows are not looked at: they say little of rates."""
+WORTHWHILE = 0.9
+"""A new plan is worth a switch if it costs this share of the old one at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A change of plan: after how many chunks, why, and the costs of the old and the new plan as things are now."""
+
+    n_chunks: int
+    reason: str
+    cost_before: float
+    cost: float
+
+
+class LiveGroup:
+    """One plan after the other over the same open partitions."""
+
+    def __init__(
+        self, plan: WorkloadPlan, evaluator: Evaluator, settings: Settings, born: Mapping[str, int], *,
+        history: History, is_adaptive: bool, drift: float,
+        on_progress: Callable[[int, float], None] | None = None,
+    ) -> None:
+        """`born` has the number of the chunk behind which each pattern was added; its matches begin after it.
+
+        `history` has what came before. Who feeds adds to it.
+        """
+        self.settings, self.is_adaptive, self.drift, self.on_progress = settings, is_adaptive, drift, on_progress
+        self.plan = plan
+        self.runner = WorkloadRunner(plan, evaluator, settings, on_progress)
+        self.state: WorkloadState = self.runner.open()
+        self.born = {pattern.name: born[pattern.name] for pattern in plan.patterns}
+        self.switches: list[Switch] = []
+        self._history = history
+        self._horizon: pa.Scalar | None = None
+        self._slots: dict[tuple[Any, ...], int] = {}
+        self._n_matches: dict[str, NDArray[np.int64]] = {}
+        self._n_chunks = self._n_rows = 0
+        self._see_history()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all that is kept of open partitions."""
+        return self.state.nbytes
+
+    def change(self, plan: WorkloadPlan, evaluator: Evaluator, born: Mapping[str, int]) -> None:
+        """The patterns from now on. Those that stay keep their trees; a new one takes what adds least to the plan."""
+        stays = {name for name, since in self.born.items() if born.get(name) == since}
+        old, old_state = self.runner, self.state
+        trees = self._trees()
+        self.plan, self.runner = plan, WorkloadRunner(plan, evaluator, self.settings, self.on_progress)
+        self.born = {pattern.name: born[pattern.name] for pattern in plan.patterns}
+        self._n_matches = {name: counts for name, counts in self._n_matches.items() if name in stays}
+        kept = {}
+        for number, (name, at) in enumerate(self._clauses()):
+            if name in stays and (name, at) in trees:
+                kept[number] = trees[name, at]
+        before_change: Chosen | None = old_state.plan
+        chosen = None
+        if before_change is not None and self.runner.compiled.shared:
+            multitree = extend_plan(self.runner.compiled, self._estimated(), plan.options, kept)
+            chosen = Chosen(self._run_by(multitree), multitree)
+            self._note(chosen, "the patterns changed", before_change.multitree.cost)
+        self._begin(chosen, old, old_state, stays)
+
+    def feed(self, table: pa.Table, last: pa.Scalar | None) -> Detected:
+        """The matches that a chunk decides; `last` is the latest time so far."""
+        self._horizon = None if last is None else before(last)
+        detected = self._feed(table, closes=False)
+        self._n_chunks += 1
+        self._n_rows += table.num_rows
+        return detected
+
+    def replan(self, method: str | None = None) -> None:
+        """Find a plan by the last window, by the method of the workload or another, and use it."""
+        chosen: Chosen | None = self.state.plan
+        if chosen is None:
+            return
+        options = self.plan.options if method is None else replace(self.plan.options, method=method)
+        optimized = search_plan(self.runner.compiled, options, self._estimated(), self.on_progress)
+        found = Chosen(self._run_by(optimized.multitree), optimized.multitree, optimized)
+        self._note(found, "asked for", chosen.multitree.cost)
+        self._begin(found, self.runner, self.state, self.born)
+
+    def finish(self, empty: pa.Table) -> Detected:
+        """The matches that the end decides; `empty` is a chunk without rows."""
+        self._horizon = None
+        return self._feed(empty, closes=True)
+
+    def _feed(self, table: pa.Table, *, closes: bool) -> Detected:
+        feed = self._feed_of(table, closes=closes)
+        with partition_of(self.plan, feed):
+            detected = self.runner.decide(self.state, feed, at_once=True)
+        return Detected([self._own_matches(part, feed.slots) for part in detected.parts], detected.stops)
+
+    def _feed_of(self, table: pa.Table, *, closes: bool) -> Feed:
+        """The rows of a chunk, and slots without rows in it for which time has passed."""
+        rows = taking_part(self.plan, table, self.runner.evaluator, self.settings)
+        arrangement = arrange_events(self.plan.queries[0], rows, self.settings)
+        offsets = arrangement.offsets if rows.num_rows else np.zeros(1, np.int64)
+        touched, opens = self._slots_of(rows, arrangement)
+        idle = np.setdiff1d(np.arange(len(self._slots)), touched)
+        if not closes:
+            idle = idle[self._holds(idle)]
+        slots = np.concatenate((touched, idle))
+        end = np.full(len(idle), offsets[-1], np.int64)
+        return Feed(
+            rows, Arrangement(arrangement.order, np.concatenate((offsets, end)), arrangement.n_rows), slots,
+            np.concatenate((opens, np.zeros(len(idle), np.bool_))), np.full(len(slots), closes), self._horizon,
+        )
+
+    def _slots_of(self, rows: pa.Table, arrangement: Arrangement) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The slot of every partition, and whether it is a new one."""
+        if not rows.num_rows:
+            return np.empty(0, np.int64), np.empty(0, np.bool_)
+        first = arrangement.input_rows(arrangement.offsets[:-1])
+        # Patterns may name the same keys in another order, and the first of them may go.
+        keys = sorted(key_columns(self.plan.queries[0]))
+        values = [rows.column(name).take(wrap(first)).to_pylist() for name in keys]
+        found = list(zip(*values, strict=True)) if keys else [()] * len(first)
+        slots, opens = np.empty(len(found), np.int64), np.zeros(len(found), np.bool_)
+        for place, key in enumerate(found):
+            known = tuple("NaN" if one != one else one for one in key)
+            opens[place] = known not in self._slots
+            slots[place] = self._slots.setdefault(known, len(self._slots))
+        return slots, opens
+
+    def _holds(self, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which slots hold rows, so that the time that has passed may decide something."""
+        holds = np.zeros(len(slots), np.bool_)
+        for state in (self.state, *self.state.own):
+            known = slots < state.n_slots
+            holds[known] |= state.tables[ROWS].lengths(slots[known]) > 0
+        return holds
+
+    def _own_matches(self, part: Part, slots: NDArray[np.int64]) -> Part:
+        """Those that begin after the pattern was added, numbered by this run."""
+        name = self.plan.patterns[part.pattern].name
+        matches = part.matches
+        if len(matches):
+            first = matches.rows[matches.offsets[:-1]]
+            order = part.frame.arrangement.order
+            first = first if order is None else order[first]
+            arrival = numpy_of(plain(part.frame.table.column(ARRIVAL)))[first]
+            matches = matches.selected(arrival > self.born[name])
+        place = matches.places(part.frame.end)
+        counts = self._n_matches.get(name, np.zeros(0, np.int64))
+        counts = np.concatenate((counts, np.zeros(max(0, len(self._slots) - len(counts)), np.int64)))
+        numbers = number_within(place, counts[slots])
+        counts[slots] += np.bincount(place, minlength=len(slots))
+        self._n_matches[name] = counts
+        return Part(part.pattern, part.frame, matches, numbers)
+
+    # Plans.
+
+    def _begin(
+        self, chosen: Chosen | None, old: WorkloadRunner, old_state: WorkloadState, stays: Collection[str]
+    ) -> None:
+        """Go on with a plan in a state of its own, which has seen the last window.
+
+        Patterns that the event matcher answers go on as they are. One that has stopped stays so.
+        """
+        own = {old.plan.patterns[number].name: state for number, state in zip(old.own, old_state.own, strict=True)}
+        stopped = stopped_slots(old_state, [form.name for form in old.compiled.forms])
+        self.state = self.runner.open()
+        self.state.plan = chosen
+        self._see_history()
+        names = [self.plan.patterns[number].name for number in self.runner.own]
+        for place, name in enumerate(names):
+            if name in own and name in stays:
+                self.state.own[place] = own[name]
+        forms = [form.name for form in self.runner.compiled.forms]
+        keep_stopped(self.state, {forms.index(name): slots for name, slots in stopped.items() if name in stays})
+
+    def _see_history(self) -> None:
+        """Feed the last window; what it decides has been given."""
+        if self._history.table is not None:
+            feed = self._feed_of(self._history.table, closes=False)
+            opens = np.ones(len(feed.slots), np.bool_)
+            with partition_of(self.plan, feed):
+                self.runner.decide(self.state, replace(feed, opens=opens), at_once=True)
+
+    def _clauses(self) -> list[tuple[str, int]]:
+        """The clauses of the patterns that share, as plans number them: names, and which clause it is."""
+        return [(form.name, at) for form in self.runner.compiled.forms for at in range(len(form.clauses))]
+
+    def _trees(self) -> dict[tuple[str, int], Tree]:
+        """The local plans in use."""
+        chosen: Chosen | None = self.state.plan
+        return {} if chosen is None else dict(zip(self._clauses(), chosen.trees(), strict=True))
+
+    def _estimated(self) -> Statistics:
+        """Statistics of the last chunks."""
+        rows = taking_part(self.plan, pa.concat_tables(self._history.recent), self.runner.evaluator, self.settings)
+        arrangement = arrange_events(self.plan.queries[0], rows, self.settings)
+        return estimate(
+            self.runner.compiled, rows, arrangement, self.runner.evaluator, self.settings, self.plan.options.seed
+        )
+
+    def adapt(self) -> None:
+        """Plan anew if things have changed, once enough rows have come since they were last looked at."""
+        chosen: Chosen | None = self.state.plan
+        if not self.is_adaptive or chosen is None or self._n_rows < MIN_ROWS:
+            return
+        self._n_rows = 0
+        compiled, options, statistics = self.runner.compiled, self.plan.options, self._estimated()
+        n_rows = sum(part.num_rows for part in self._history.recent)
+        reason = drifted(compiled, chosen.multitree.statistics, statistics, self.drift, n_rows)
+        if reason is None:
+            return
+        present = extend_plan(compiled, statistics, options, dict(enumerate(chosen.trees())))
+        optimized = search_plan(compiled, options, statistics, self.on_progress)
+        if optimized.cost >= WORTHWHILE * present.cost:
+            self.state.plan = Chosen(chosen.runner, present)
+            return
+        found = Chosen(self._run_by(optimized.multitree), optimized.multitree, optimized)
+        self._note(found, reason, present.cost)
+        self._begin(found, self.runner, self.state, self.born)
+
+    def _run_by(self, multitree: Multitree) -> GroupRunner:
+        return run_by(self.plan, self.runner.compiled, multitree, self.runner.evaluator, self.settings)
+
+    def _note(self, chosen: Chosen, reason: str, cost_before: float) -> None:
+        self.switches.append(Switch(self._n_chunks, reason, cost_before, chosen.multitree.cost))

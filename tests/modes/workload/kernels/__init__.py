@@ -1,0 +1,1 @@
+"""Kernels of workloads against plain Python."""

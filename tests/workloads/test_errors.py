@@ -1,0 +1,54 @@
+"""Errors while a workload runs: which pattern, with its place, and in which partition."""
+
+from __future__ import annotations
+
+import pytest
+from tests.workloads.streams import DOORS, INTRUDER
+
+import sparkrex as rex
+
+ALIKE = "PATTERN SEQ(A a, C c) WHERE a.diff / 2 > c.diff WITHIN 5"
+"""A pattern without fault whose condition stands where those of the others do."""
+
+
+@pytest.mark.parametrize(("text", "position"), [
+    ("PATTERN SEQ(A a, C c) WHERE 1 / (a.floor - 1) > 0 WITHIN 5", (1, 29)),
+    ("PATTERN SEQ(A a, C c) WHERE 1 / (a.floor - 1) > c.diff WITHIN 5", (1, 29)),
+    ("PATTERN SEQ(A a, C c) WHERE 1 / (a.floor - c.floor) > 0 WITHIN 5", (1, 29)),
+    ("PATTERN SEQ(A a, C c) WHERE a.diff > 0 AND 1 / (a.floor - 1) > 0 WITHIN 5", (1, 29)),
+    ("PATTERN SEQ(A a, C+ c[]) WHERE avg(c[].diff) > 0 AND 1 / (a.floor - 1) > 0 WITHIN 5", (1, 13)),
+    ("PATTERN SEQ(A a, C c) WITHIN 5 RETURN c.diff / (a.floor - 1) AS x", (1, 39)),
+])
+def test_a_condition_that_fails_is_found(text: str, position: tuple[int, int]) -> None:
+    texts = {"alike": ALIKE, "intruder": INTRUDER, "fails": text}
+    workload = rex.workload(texts, time="ts", type="sensor")
+    for found in (workload.detect, workload.open().feed):
+        with pytest.raises(rex.ExecutionError) as caught:
+            found(DOORS)
+        assert (caught.value.code, caught.value.position) == ("REX404", position)
+        assert "in the pattern fails" in str(caught.value)
+        assert f"1 | {text}" in str(caught.value)
+
+
+def test_a_function_that_does_not_exist() -> None:
+    texts = {"alike": ALIKE, "wrong": "PATTERN SEQ(A a, C c) WHERE frobnicate(a.diff) > 1 WITHIN 5"}
+    with pytest.raises(rex.AnalysisError, match=r"REX213.*frobnicate") as caught:
+        rex.workload(texts, time="ts", type="sensor").detect(DOORS)
+    assert caught.value.position == (1, 29)
+    assert "in the pattern wrong" in str(caught.value)
+
+
+def test_a_partition_is_named() -> None:
+    text = "PATTERN SEQ(KL(C c), D d) WHERE [floor] WITHIN 9"
+    stream = DOORS.set_column(1, "sensor", [["C", "C", "D", "C", "D", "C"]])
+    workload = rex.workload({"many": text}, time="ts", type="sensor", max_kleene=1, on_overflow="error")
+    with pytest.raises(rex.ExecutionError, match=r"REX418.*the pattern many") as caught:
+        workload.detect(stream)
+    assert caught.value.partition == (("floor", 1),)
+    assert caught.value.position == (1, 9)
+
+
+def test_ties_are_named_by_pattern_or_stream() -> None:
+    tied = DOORS.set_column(0, "ts", [[1, 1, 3, 4, 5, 6]])
+    with pytest.raises(rex.ExecutionError, match=r"REX409.*two events have the same ts"):
+        rex.workload({"intruder": INTRUDER}, time="ts", type="sensor").detect(tied)
