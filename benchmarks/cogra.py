@@ -15,18 +15,15 @@ What takes longer than the limit, or more memory, dies. Ctrl-C prints what there
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # when run as a file
 
-from benchmarks.machine import describe_machine
+from benchmarks import reporting
 from benchmarks.segments.data import DEFAULT_FOLDER
-from benchmarks.tables import Lines, markdown, show
 from benchmarks.trends import goals, tables
 from benchmarks.trends.approaches import Limits
 from benchmarks.trends.data import is_real, load
@@ -36,7 +33,6 @@ from benchmarks.trends.plot import draw
 from benchmarks.trends.queries import QUERIES
 
 PARTS = ("queries", "figures", "goals", "spark")
-PLOT = Path(__file__).resolve().parents[1] / "out" / "cogra.png"
 QUICK_SHARES = {"cluster": 20, "flights": 40, "nasdaq": 40, "activity": 10}
 """Of the series of each data set only one in so many, when it has to be quick."""
 RATE_EVENTS, GAIN_EVENTS, LOOP_EVENTS = 100_000_000, 1_000_000, 200_000
@@ -44,50 +40,48 @@ RATE_EVENTS, GAIN_EVENTS, LOOP_EVENTS = 100_000_000, 1_000_000, 200_000
 
 
 @dataclass(eq=False)
-class Report:
+class Report(reporting.Report):
     """All that was measured, and the tables made of it."""
 
-    parts: list[tuple[str, Lines]] = field(default_factory=list)
     queries: dict[str, Point] = field(default_factory=dict)
     figures: list[Figure] = field(default_factory=list)
     rates: list[goals.Rate] = field(default_factory=list)
     states: list[goals.Kept] = field(default_factory=list)
     gain: goals.Gain | None = None
     on_spark: list[OnSpark] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
 
-    def add(self, title: str, lines: Lines) -> None:
-        """Print a table and keep it."""
-        print(f"\n{title}")
-        show(lines)
-        sys.stdout.flush()
-        self.parts.append((title, lines))
+    def draw(self, path: Path) -> bool:
+        """The figures, and where two-step approaches die in them."""
+        if not self.figures:
+            return False
+        self.add("Where two-step approaches die", tables.death_lines(self.figures))
+        draw(self.figures, path)
+        return True
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        figures = [
+            {
+                "name": figure.name, "title": figure.title, "axis": figure.axis,
+                "points": [asdict(point) for point in figure.points],
+            }
+            for figure in self.figures
+        ]
+        return {
+            "queries": {name: asdict(point) for name, point in self.queries.items()},
+            "figures": figures, "rates": [asdict(rate) for rate in self.rates],
+            "states": [asdict(kept) for kept in self.states],
+            "gain": None if self.gain is None else asdict(self.gain),
+            "on_spark": [asdict(found) for found in self.on_spark],
+        }
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and say whether all answers are right."""
     options = parse(arguments)
-    begin = perf_counter()
     report = Report()
     made = [name for name in QUICK_SHARES if not is_real(name, options.data)]
-    print(f"{describe_machine()}; generated data: {', '.join(made)}", flush=True)
-    try:
-        measure(options, report)
-    except KeyboardInterrupt:
-        report.problems.append("interrupted")
-    if report.figures:
-        report.add("Where two-step approaches die", tables.death_lines(report.figures))
-        draw(report.figures, options.plot)
-        print(f"\nPlot: {options.plot}")
-    if options.json:
-        options.json.write_text(json.dumps(as_json(report), indent=1) + "\n", encoding="utf-8")
-    if options.markdown:
-        text = "\n\n".join(f"**{title}**\n\n{markdown(lines)}" for title, lines in report.parts)
-        options.markdown.write_text(text + "\n", encoding="utf-8")
-    print(f"\n{perf_counter() - begin:.0f} s")
-    for problem in report.problems:
-        print(f"PROBLEM: {problem}")
-    return 1 if report.problems else 0
+    return reporting.run(report, options, f"; generated data: {', '.join(made)}", lambda: measure(options, report))
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -102,9 +96,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, help="passes of which the median counts (default 3)")
     parser.add_argument("--events", type=int, help=f"of the goals' stream (default {RATE_EVENTS:,})")
     parser.add_argument("--quick", action="store_true", help="few events, one pass, low limits")
-    parser.add_argument("--plot", type=Path, default=PLOT, help="file of the picture (default out/cogra.png)")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    parser.add_argument("--markdown", type=Path, help="also write the tables for a page to this file")
+    reporting.add_file_options(parser, "cogra.png")
     options = parser.parse_args(arguments)
     quick = options.quick
     options.limit = options.limit or (0.5 if quick else 20.0)
@@ -161,25 +153,6 @@ def measure_goals(options: argparse.Namespace, report: Report) -> None:
     report.gain = goals.measure_gain(GAIN_EVENTS // shrink, LOOP_EVENTS // shrink, options.repeat)
     report.problems += report.gain.wrong
     report.add(f"Goal: q3 of one company, one window{note}", tables.gain_lines(report.gain))
-
-
-def as_json(report: Report) -> dict[str, Any]:
-    """The report as plain data."""
-    figures = [
-        {
-            "name": figure.name, "title": figure.title, "axis": figure.axis,
-            "points": [asdict(point) for point in figure.points],
-        }
-        for figure in report.figures
-    ]
-    return {
-        "machine": describe_machine(), "queries": {name: asdict(point) for name, point in report.queries.items()},
-        "figures": figures, "rates": [asdict(rate) for rate in report.rates],
-        "states": [asdict(kept) for kept in report.states],
-        "gain": None if report.gain is None else asdict(report.gain),
-        "on_spark": [asdict(found) for found in report.on_spark],
-        "problems": report.problems,
-    }
 
 
 if __name__ == "__main__":

@@ -18,16 +18,14 @@ element by element. The exit code is 1 if some differ. Ctrl-C prints what there 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # when run as a file
 
-from benchmarks.machine import describe_machine
+from benchmarks import reporting
 from benchmarks.segments.data import DEFAULT_FOLDER
 from benchmarks.sqlts_search import data, proven, tables
 from benchmarks.sqlts_search.comparing import Compared, compare, count_readings
@@ -35,13 +33,11 @@ from benchmarks.sqlts_search.engine import FORWARD, Searched
 from benchmarks.sqlts_search.families import FAMILIES, GAIN, LENGTHS
 from benchmarks.sqlts_search.patterns import DOUBLE_BOTTOM
 from benchmarks.sqlts_search.plot import draw
-from benchmarks.tables import Lines, markdown, show
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 PARTS = ("index", "sequences", "families", "proofs")
-PLOT = Path(__file__).resolve().parents[1] / "out" / "sqlts.png"
 ROWS, QUICK_ROWS = 200_000, 5_000
 QUICK_LENGTHS = (10, 20, 50)
 VOLATILITIES, RUNS = (0.005, 0.01, 0.02, 0.04), (10, 100, 1000)
@@ -57,24 +53,15 @@ grows with the length of runs, so that 800x can be reached as well: see the fami
 
 
 @dataclass(eq=False)
-class Report:
+class Report(reporting.Report):
     """All that was measured, and the tables made of it."""
 
-    parts: list[tuple[str, Lines]] = field(default_factory=list)
     index: pa.Table | None = None
     compared: list[Compared] = field(default_factory=list)
     readings: dict[str, dict[str, int]] = field(default_factory=dict)
     by_length: dict[int, list[Compared]] = field(default_factory=dict)
     least: list[int] = field(default_factory=list)
     proofs: list[proven.Proven] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-    def add(self, title: str, lines: Lines) -> None:
-        """Print a table and keep it."""
-        print(f"\n{title}")
-        show(lines)
-        sys.stdout.flush()
-        self.parts.append((title, lines))
 
     def compare(self, found: Compared) -> Compared:
         """Keep what was compared."""
@@ -82,31 +69,33 @@ class Report:
         self.problems += found.wrong
         return found
 
+    def draw(self, path: Path) -> bool:
+        """One double bottom, and the gain by the length of runs."""
+        if self.index is None and not self.by_length:
+            return False
+        draw(path, self.index, self.compared[0] if self.index else None, self.by_length, GAIN)
+        return True
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "compared": [one.as_json() for one in self.compared], "readings": self.readings,
+            "families": [one.as_json() for found in self.by_length.values() for one in found],
+            "least_lengths": self.least, "proofs": [asdict(one) for one in self.proofs],
+        }
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and say whether all answers are right."""
     options = parse(arguments)
-    begin = perf_counter()
     report = Report()
-    real = "" if data.is_real(options.data) else "; the index is generated"
-    print(f"{describe_machine()}{real}", flush=True)
-    try:
+
+    def measure() -> None:
         for part in options.parts:
             MEASURES[part](options, report)
-    except KeyboardInterrupt:
-        report.problems.append("interrupted")
-    if report.index is not None or report.by_length:
-        draw(options.plot, report.index, report.compared[0] if report.index else None, report.by_length, GAIN)
-        print(f"\nPlot: {options.plot}")
-    if options.json:
-        options.json.write_text(json.dumps(as_json(report), indent=1) + "\n", encoding="utf-8")
-    if options.markdown:
-        text = "\n\n".join(f"**{title}**\n\n{markdown(lines)}" for title, lines in report.parts)
-        options.markdown.write_text(text + "\n", encoding="utf-8")
-    print(f"\n{perf_counter() - begin:.0f} s")
-    for problem in report.problems:
-        print(f"PROBLEM: {problem}")
-    return 1 if report.problems else 0
+
+    note = "" if data.is_real(options.data) else "; the index is generated"
+    return reporting.run(report, options, note, measure)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -118,9 +107,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--rows", type=int, help=f"of a generated sequence (default {ROWS:,})")
     parser.add_argument("--repeat", type=int, help="passes of which the median counts (default 5)")
     parser.add_argument("--quick", action="store_true", help="few rows, short runs, one pass")
-    parser.add_argument("--plot", type=Path, default=PLOT, help="file of the picture (default out/sqlts.png)")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    parser.add_argument("--markdown", type=Path, help="also write the tables for a page to this file")
+    reporting.add_file_options(parser, "sqlts.png")
     options = parser.parse_args(arguments)
     options.rows = options.rows or (QUICK_ROWS if options.quick else ROWS)
     options.repeat = options.repeat or (1 if options.quick else 5)
@@ -196,16 +183,6 @@ def measure_proofs(options: argparse.Namespace, report: Report) -> None:
 MEASURES = {
     "index": measure_index, "sequences": measure_sequences, "families": measure_families, "proofs": measure_proofs
 }
-
-
-def as_json(report: Report) -> dict[str, Any]:
-    """The report as plain data."""
-    return {
-        "machine": describe_machine(), "compared": [one.as_json() for one in report.compared],
-        "readings": report.readings,
-        "families": [one.as_json() for found in report.by_length.values() for one in found],
-        "least_lengths": report.least, "proofs": [asdict(one) for one in report.proofs], "problems": report.problems,
-    }
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 import sparkrex as rex
+from benchmarks.local_spark import local_session
 from benchmarks.trends.answers import answer_of_engine, difference, n_trends
 from benchmarks.trends.data import load
 from benchmarks.trends.queries import QUERIES
@@ -18,8 +17,6 @@ from benchmarks.trends.queries import QUERIES
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from pyspark.sql import SparkSession
 
 ASKED = ("q2", "q3", "q4")
 
@@ -39,7 +36,7 @@ class OnSpark:
 
 def measure_on_spark(folder: Path, shares: Mapping[str, int]) -> list[OnSpark]:
     """Every query once in each place; the first run on Spark starts its workers, and is not counted."""
-    spark = _session()
+    spark = local_session(8)
     found = []
     try:
         for name in ASKED:
@@ -71,15 +68,3 @@ def _plain(table: pa.Table) -> pa.Table:
         if pa.types.is_dictionary(column.type):
             table = table.set_column(place, column.name, table.column(place).cast(column.type.value_type))
     return table
-
-
-def _session() -> SparkSession:
-    from pyspark.sql import SparkSession
-
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings: dict[str, bool | float | int | str | None] = {
-        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR",
-        "spark.sql.shuffle.partitions": "8", "spark.sql.session.timeZone": "UTC", "spark.driver.memory": "4g",
-        "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
-    }
-    return SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()

@@ -1,0 +1,1 @@
+"""Many patterns and one shared plan: what `benchmarks.workloads` measures."""
