@@ -35,15 +35,19 @@ def workload(seed: int) -> tuple[list[Clause], Statistics]:
 
 
 @pytest.mark.parametrize("block", range(10))
-@pytest.mark.parametrize("method", ["sa-edge", "sa-edge-prefix"])
-def test_a_search_finds_the_cheapest_plan(method: str, block: int) -> None:
-    assert_it_finds_the_cheapest(method, block)
+def test_a_search_finds_the_cheapest_plan(block: int) -> None:
+    assert_it_finds_the_cheapest("sa-edge", block)
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_a_search_of_orders_finds_the_cheapest_ones(block: int) -> None:
+    assert_it_finds_the_cheapest("sa-edge-prefix", block)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(10))
 @pytest.mark.parametrize(
-    "method", ["ts-edge", "ts-edge-prefix", "sa-vertex4", "ts-vertex4", "sa-vertex8", "ts-vertex8"]
+    "method", ["sa-edge-prefix", "ts-edge", "ts-edge-prefix", "sa-vertex4", "ts-vertex4", "sa-vertex8", "ts-vertex8"]
 )
 def test_so_do_the_other_searches(method: str, block: int) -> None:
     assert_it_finds_the_cheapest(method, block)
