@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sparkrex.matching.state import State
     from sparkrex.modes.workload.runner import GroupRunner
 
-N_EXAMPLES = 60
+N_EXAMPLES = int(os.environ.get("REX_WORKLOAD_EXAMPLES", "60"))
 SEED = int(os.environ.get("REX_SEED", "20210417"))
 LEAST_PERCENT = {
     "matched": 70, "two patterns matched": 50, "NOT at the start": 12, "NOT in the middle": 12, "NOT at the end": 12,
