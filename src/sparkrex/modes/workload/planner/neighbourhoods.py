@@ -20,7 +20,7 @@ from sparkrex.modes.workload.planner.tree import items_of, mask_of, renamed, sub
 if TYPE_CHECKING:
     from random import Random
 
-    from sparkrex.modes.workload.planner.search_state import SearchState, Undo
+    from sparkrex.modes.workload.planner.search_state import Holders, SearchState, Undo
     from sparkrex.modes.workload.planner.subplans import Plan
     from sparkrex.modes.workload.planner.tree import Tree
 
@@ -40,11 +40,12 @@ class Neighbourhood:
         edges = state.edges_of(number)
         if not edges or random.random() < self.alone:
             return _anew(state, number, random)
-        mask, peers = edges[int(random.random() * len(edges))]
-        part = _random_part(mask, random)
+        pattern, items = edges[int(random.random() * len(edges))]
+        places = _random_part((1 << len(items)) - 1, random)
+        part = _mask(items, places)
         if self.n_clauses == 2:
-            other, overlay = peers[int(random.random() * len(peers))]
-            group = {number: part, other: sum(1 << overlay[item] for item in items_of(part))}
+            other, other_items = _peer(state.holders_of(pattern), number, random)
+            group = {number: part, other: _mask(other_items, places)}
         else:
             holders = state.graph.holders(number, part)
             others = [other for other in holders if other != number]
@@ -54,6 +55,19 @@ class Neighbourhood:
 
 
 NEIGHBOURHOODS = {"edge": Neighbourhood(), "vertex4": Neighbourhood(4), "vertex8": Neighbourhood(8)}
+
+
+def _peer(holders: Holders, number: int, random: Random) -> tuple[int, tuple[int, ...]]:
+    """Another one of those that have a sub-pattern."""
+    while True:
+        peer = holders[int(random.random() * len(holders))]
+        if peer[0] != number:
+            return peer
+
+
+def _mask(items: tuple[int, ...], places: int) -> int:
+    """The items at some places."""
+    return sum(1 << items[place] for place in items_of(places))
 
 
 def _random_part(mask: int, random: Random) -> int:

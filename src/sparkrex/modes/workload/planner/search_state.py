@@ -28,7 +28,8 @@ MIN_TWINS, MAX_TWINS = 4, 10
 Undo = list[tuple[int, "Plan"]]
 """The plans that clauses had before a step."""
 
-Edges = list[tuple[int, list[tuple[int, dict[int, int]]]]]
+Edges = list[tuple[int, tuple[int, ...]]]
+Holders = list[tuple[int, tuple[int, ...]]]
 
 
 class SearchState:
@@ -41,6 +42,7 @@ class SearchState:
         self.local_plans: dict[int, LocalPlans] = {}
         self.numbers = list(multitree.clauses)
         self._edges: dict[int, Edges] = {}
+        self._holders: dict[int, Holders] = {}
         self._twins: dict[Shape, list[tuple[int, int]]] = {}
         self._alike: dict[tuple[Shape, float], LocalPlans] = {}
         for number, clause in multitree.clauses.items():
@@ -53,11 +55,24 @@ class SearchState:
         return other
 
     def edges_of(self, number: int) -> Edges:
-        """The maximal common sub-patterns of a clause, each with those that have it and their items for its items."""
+        """The maximal common sub-patterns of a clause, and its items at their places."""
         edges = self._edges.get(number)
         if edges is None:
-            edges = self._edges[number] = self._find_edges(number)
+            placed, shape = self.multitree.subplans.patterns.placed, self.local_plans[number].shape
+            edges = [(pattern, placed(shape, mask)[1]) for pattern, mask in self.graph.subpatterns_of[number]]
+            self._edges[number] = edges
         return edges
+
+    def holders_of(self, pattern: int) -> Holders:
+        """The clauses that have a maximal common sub-pattern, two at least, and their items at its places."""
+        holders = self._holders.get(pattern)
+        if holders is None:
+            placed = self.multitree.subplans.patterns.placed
+            holders = self._holders[pattern] = [
+                (number, placed(self.local_plans[number].shape, mask)[1])
+                for number, mask in self.graph.clauses_of[pattern]
+            ]
+        return holders
 
     def twins_of(self, number: int) -> list[tuple[int, int]]:
         """The sub-patterns that a clause has twice, as sets of items that have none in common."""
@@ -78,19 +93,6 @@ class SearchState:
         return [
             pair for parts in by_pattern.values() for pair in combinations(parts, 2) if not pair[0] & pair[1]
         ]
-
-    def _find_edges(self, number: int) -> Edges:
-        placed, shape = self.multitree.subplans.patterns.placed, self.local_plans[number].shape
-        edges = []
-        for pattern, mask in self.graph.subpatterns_of[number]:
-            _, items = placed(shape, mask)
-            peers = []
-            for other, other_mask in self.graph.clauses_of[pattern]:
-                if other != number:
-                    _, other_items = placed(self.local_plans[other].shape, other_mask)
-                    peers.append((other, dict(zip(items, other_items, strict=True))))
-            edges.append((mask, peers))
-        return edges
 
     def _know(self, number: int, clause: Clause) -> None:
         plans = LocalPlans.of(clause, self.multitree)
