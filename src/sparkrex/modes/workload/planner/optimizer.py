@@ -37,7 +37,10 @@ METHODS = (*BASELINES, *(f"{search}-{where}" for search in METAHEURISTICS for wh
 
 @dataclass(frozen=True, slots=True)
 class Optimized:
-    """A plan and what is known of it. `costs` has those of the methods to compare with: none, re, sh."""
+    """A plan and what is known of it. `costs` has those of the methods to compare with: none, re, sh.
+
+    Where only orders are searched (`edge-prefix`), `sh` is that of orders too: one prefix of each clause is shared.
+    """
 
     multitree: Multitree
     method: str
