@@ -76,7 +76,10 @@ def test_another_multitree_of_the_same_clauses_is_changed_for_itself() -> None:
     clauses, statistics = random_workload(4, 4, 4, "ABCDE")
     state = state_of(clauses, statistics)
     before = described(state.multitree)
-    other = state.over(state.multitree.copy())
+    another = Multitree(statistics, state.multitree.subplans, state.multitree.costs)
+    for number, clause in enumerate(clauses):
+        another.add(number, clause, state.multitree.tree(number))
+    other = state.over(another)
     other.descend()
     assert described(state.multitree) == before
     assert other.multitree.cost < state.multitree.cost

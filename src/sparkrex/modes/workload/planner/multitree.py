@@ -110,17 +110,11 @@ class Multitree:
         self.window_of: dict[int, float] = {}
         """The window of each node that exists, infinite if there is no bound."""
         self._windows: dict[int, dict[float, int]] = {}
-        self._private: set[int] = set()
-
-    def __contains__(self, number: int) -> bool:
-        return number in self.plans
 
     def add(self, number: int, clause: Clause, tree: Tree, *, is_private: bool = False) -> None:
         """Put a clause in, with its local plan."""
         if number in self.plans:
             raise ValueError(f"there is a clause {number}")
-        if is_private:
-            self._private.add(number)
         shape = self.subplans.shape(clause, number if is_private else None)
         plan = self.subplans.plan(shape, tree)
         self.clauses[number] = clause
@@ -130,7 +124,6 @@ class Multitree:
     def remove(self, number: int) -> None:
         """Take a clause out, with all that serves it alone."""
         clause, plan = self.clauses.pop(number), self.plans.pop(number)
-        self._private.discard(number)
         self._detach(plan.nodes, window_size(clause.window))
         if not self.plans:
             self.cost = 0.0
@@ -157,10 +150,6 @@ class Multitree:
         """Give a clause that was lifted a plan."""
         self.plans[number] = plan
         self._attach(plan.joins, window_size(self.clauses[number].window))
-
-    def is_private(self, number: int) -> bool:
-        """Whether a clause shares with nobody."""
-        return number in self._private
 
     def find(self, clause: Clause, tree: Tree) -> int | None:
         """The node of a (sub)tree of a clause if it exists."""
@@ -192,16 +181,6 @@ class Multitree:
     def recomputed_cost(self) -> float:
         """The cost as the sum over all nodes, without the rounding of many changes."""
         return fsum(self._cost_of(node, window) for node, window in self.window_of.items())
-
-    def copy(self) -> Multitree:
-        """Another multitree with the same clauses and plans. Numbers of nodes mean the same in both."""
-        other = Multitree(self.statistics, self.subplans, self.costs)
-        other.clauses, other.plans = dict(self.clauses), dict(self.plans)
-        other.existing = {pattern: list(nodes) for pattern, nodes in self.existing.items()}
-        other.cost, other.n_uses, other.window_of = self.cost, dict(self.n_uses), dict(self.window_of)
-        other._windows = {node: dict(windows) for node, windows in self._windows.items()}
-        other._private = set(self._private)
-        return other
 
     def _cost_of(self, node: int, window: float) -> float:
         return self.costs.of(self.subplans.pattern_of[node], window)
