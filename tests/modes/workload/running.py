@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sparkrex.matching.state import State
     from sparkrex.modes.events.plan import EventQuery
     from sparkrex.modes.workload.normal_form import PatternForm
+    from sparkrex.modes.workload.planner.multitree import Multitree
     from sparkrex.modes.workload.runner import Decided
 
 TYPES = {
@@ -42,6 +43,10 @@ Found = dict[str, list[list["Match"]]]
 """By pattern and partition, in the order of their numbers."""
 
 
+class MisnumberedError(AssertionError):
+    """A match of a pattern does not have the number after that of the one before it in its partition."""
+
+
 @dataclass
 class Shared:
     """Patterns that share a plan, and why others do not."""
@@ -51,6 +56,10 @@ class Shared:
     refusals: dict[str, str]
 
     def prepared(self, method: str, draw: random.Random) -> Prepared:
+        """A plan by a method, for statistics that chance gives, made ready."""
+        return Prepared(self.forms, self.symbols, self.multitree(method, draw))
+
+    def multitree(self, method: str, draw: random.Random) -> Multitree:
         """A plan by a method, for statistics that chance gives."""
         clauses = [form.clause for pattern in self.forms for form in pattern.clauses]
         rates: dict[Hashable, float] = {number: draw.uniform(0.1, 2.0) for number in range(len(self.symbols.leaves))}
@@ -58,8 +67,7 @@ class Shared:
             number: draw.uniform(0.05, 1.0) for number in range(len(self.symbols.conditions))
         }
         statistics = Statistics(rates, selectivities, span=10.0)
-        plan = optimize(clauses, statistics, method, seed=draw.randrange(100), max_steps=30)
-        return Prepared(self.forms, self.symbols, plan.multitree)
+        return optimize(clauses, statistics, method, seed=draw.randrange(100), max_steps=30).multitree
 
 
 def shared_forms(queries: dict[str, EventQuery]) -> Shared:
@@ -104,7 +112,8 @@ def collect(runner: GroupRunner, decided: Iterable[Decided]) -> Found:
                     lists.append([])
                 lists[slot].append((tuple(rows[begin:end]), tuple(labels[begin:end])))
                 numbers[pattern.name, slot] = numbers.get((pattern.name, slot), 0) + 1
-                assert number == numbers[pattern.name, slot]
+                if number != numbers[pattern.name, slot]:
+                    raise MisnumberedError(f"{pattern.name}: {number} instead of {numbers[pattern.name, slot]}")
     return found
 
 
