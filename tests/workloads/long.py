@@ -35,7 +35,12 @@ def whole_difference(seed: int) -> str | None:
 def run_difference(seed: int) -> str | None:
     """A run whose patterns and plans change: the first chunk that gives something else than event queries."""
     changes = random_changes(Random(seed))
-    given, wanted = run_changes(changes, is_adaptive=seed % 3 == 0, seed=seed), expected(changes)
+    return changes_difference(changes, expected(changes), seed)
+
+
+def changes_difference(changes: Changes, wanted: list[Given], seed: int) -> str | None:
+    """The first chunk of a run that gives something else than what is wanted."""
+    given = run_changes(changes, is_adaptive=seed % 3 == 0, seed=seed)
     for number, (one, other) in enumerate(zip(given, wanted, strict=True)):
         if one != other:
             return f"{changes}, chunk {number}: {one} instead of {other}"
