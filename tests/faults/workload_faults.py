@@ -6,7 +6,6 @@ from a changed line, so that no cache keeps it.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import inspect

@@ -9,11 +9,14 @@ import argparse
 import warnings
 from collections import Counter
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.workloads.changing_runs import METHODS, expected, matches_of, random_changes, random_pattern, run_changes
 
 import sparkrex as rex
+
+if TYPE_CHECKING:
+    from tests.workloads.changing_runs import Changes, Given
 
 
 def whole_difference(seed: int) -> str | None:

@@ -24,11 +24,18 @@ TYPES = "ABCD"
 PAIRS = (
     "{0}.x < {1}.x", "{0}.x <= {1}.x", "{0}.x = {1}.x", "{0}.x = {1}.x", "{0}.s = {1}.s", "{0}.s < {1}.s",
     "{0}.y > {1}.x", "{0}.y >= {1}.y", "{0}.x <> {1}.x", "{0}.x + 1 < {1}.x", "{0}.x + {1}.x > 2",
-    "({0}.x > 1 OR {1}.s IS NULL)", "abs({0}.x - {1}.x) < 2",
+    "({0}.x > 1 OR {1}.s IS NULL)", "abs({0}.x - {1}.x) < 2", "({0}.x < {1}.x OR {1}.s = 'u')",
 )
 """Conditions on two events; some are comparisons, others formulas."""
 OWN = ("{0}.x > 0", "{0}.s = 'u'", "{0}.y IS NOT NULL", "{0}.x + 1 > {0}.y")
 THREE = "{0}.x + {1}.x >= {2}.x"
+NUMBERS = (0, 1, 2, 2, 3, 71, None)
+"""In an index of the least size, 2 and 71 are in one bucket."""
+WINDOWS = (
+    ("WITHIN 3", "WITHIN 6", "WITHIN 6", "WITHIN 10", "WITHIN 16", "WITHIN 5 EVENTS", "WITHIN 8 EVENTS", ""),
+    ("WITHIN 4", "WITHIN 8", "WITHIN 14"), ("WITHIN 4 EVENTS", "WITHIN 8 EVENTS", "WITHIN 12 EVENTS"),
+)
+"""The windows of a workload. Without one, or with both kinds, rows are hardly ever cut into segments."""
 
 
 @dataclass
@@ -52,9 +59,9 @@ def drawn_workload(draw: random.Random) -> Workload:
     """Three to six patterns over a stream."""
     found = Workload(has_strict_ties=draw.random() < 0.4)
     is_partitioned = draw.random() < 0.5
-    if draw.random() < 0.25:
+    if draw.random() < 0.35:
         found.max_kleene = draw.choice([1, 2, 3])
-    pool = _drawn_pool(draw)
+    pool, windows = _drawn_pool(draw), draw.choice(WINDOWS)
     for number in range(draw.randint(3, 6)):
         name = f"p{number}"
         if number and draw.random() < 0.12:
@@ -62,12 +69,12 @@ def drawn_workload(draw: random.Random) -> Workload:
         else:
             text = None
             while text is None:
-                text = _PatternDraw(draw, pool, is_partitioned, found.has_strict_ties).text()
+                text = _PatternDraw(draw, pool, windows, is_partitioned, found.has_strict_ties).text()
             found.texts[name] = text
         found.queries[name] = parse(found.texts[name], found.has_strict_ties)
     has_arrays = any(has_array(query.pattern) for query in found.queries.values())
-    n_rows = draw.randint(0 if draw.random() < 0.1 else 8, 16 if has_arrays else 20)
-    found.rows = drawn_rows(draw, n_rows, has_ties=draw.random() < 0.5)
+    n_rows = draw.randint(0 if draw.random() < 0.1 else 8, 17 if has_arrays else 22)
+    found.rows = drawn_rows(draw, n_rows, has_ties=draw.random() < (0.8 if found.has_strict_ties else 0.5))
     return found
 
 
@@ -85,7 +92,7 @@ def drawn_rows(draw: random.Random, n_rows: int, *, has_ties: bool) -> list[dict
         rows.append({
             "k": draw.choice(["u", "u", "u", "v", None]), "t": time,
             "b": number, "kind": draw.choice("ABCDE" if draw.random() < 0.3 else TYPES),
-            "x": draw.choice([0, 1, 2, 2, 3, None]), "y": draw.choice([0.5, 1.0, 2.0, float("nan"), None]),
+            "x": draw.choice(NUMBERS), "y": draw.choice([0.5, 1.0, 2.0, float("nan"), None]),
             "s": draw.choice(["u", "v", "uv", None]),
         })
     draw.shuffle(rows)
@@ -108,8 +115,12 @@ def _drawn_pool(draw: random.Random) -> list[tuple[str, str]]:
 class _PatternDraw:
     """One pattern: components, each with a variable of its own, then conditions of the pool where they fit."""
 
-    def __init__(self, draw: random.Random, pool: list[tuple[str, str]], is_partitioned: bool, strict: bool) -> None:
-        self.draw, self.pool, self.is_partitioned, self.strict = draw, pool, is_partitioned, strict
+    def __init__(
+        self, draw: random.Random, pool: list[tuple[str, str]], windows: tuple[str, ...], is_partitioned: bool,
+        strict: bool,
+    ) -> None:
+        self.draw, self.pool, self.windows = draw, pool, windows
+        self.is_partitioned, self.strict = is_partitioned, strict
         self.style = draw.choice(["{}{}", "v{}{}", "e{1}{0}"])
         self.variables: list[tuple[str, str, bool]] = []  # type, name, whether it is an array
 
@@ -125,20 +136,31 @@ class _PatternDraw:
                 items.insert(place, f"NOT({self._component()})")
                 needs_window |= is_ordered
         pattern = f"{'SEQ' if is_ordered else 'AND'}({', '.join(items)})"
-        window = draw.choice([
-            "WITHIN 3", "WITHIN 6", "WITHIN 6", "WITHIN 10", "WITHIN 16", "WITHIN 5 EVENTS", "WITHIN 8 EVENTS", "",
-        ])
+        window = draw.choice(self.windows)
         if needs_window and not window:
             window = "WITHIN 5"
         kept = ["[k]"] if self.is_partitioned else []
         if not self._is_valid(pattern, kept, window):
             return None
+        for written in self._of_one_variable():
+            if self._is_valid(pattern, [*kept, written], window):
+                kept.append(written)
         most = len(kept) + draw.choice([0, 1, 1, 2, 2, 3])
         for condition in draw.sample(self.pool, len(self.pool)):
             written = self._written(*condition)
             if written is not None and len(kept) < most and self._is_valid(pattern, [*kept, written], window):
                 kept.append(written)
         return _query_text(pattern, kept, window)
+
+    def _of_one_variable(self) -> list[str]:
+        """Sometimes two conditions on one variable and others: the pool has seldom several on a NOT or an array."""
+        draw = self.draw
+        if draw.random() < 0.8 or len(self.variables) < 2:
+            return []
+        _, name, is_array = draw.choice([one for one in self.variables if one[2]] or self.variables)
+        others = [other for _, other, array in self.variables if other != name and not array]
+        read = f"{name}[i]" if is_array else name
+        return [draw.choice(PAIRS).format(read, draw.choice(others)) for _ in range(2)] if others else []
 
     def _is_valid(self, pattern: str, conditions: list[str], window: str) -> bool:
         """Not everything may be said of arrays, nor everywhere."""
@@ -155,15 +177,20 @@ class _PatternDraw:
             case "array":
                 return f"KL({self._component(is_array=True)})"
             case "optional":
-                kind, name = self._component().split()
-                return f"{kind}? {name}"
+                return self._optional()
             case "either":
+                if draw.random() < 0.2:
+                    return f"OR({self._optional()}, {self._optional()})"
                 return f"OR({self._component()}, {self._item(0) if draw.random() < 0.3 else self._component()})"
             case "group":
                 items = ", ".join(self._item(0) for _ in range(2))
                 return f"{draw.choice(['SEQ', 'AND'])}({items})"
             case _:
                 return self._component()
+
+    def _optional(self) -> str:
+        kind, name = self._component().split()
+        return f"{kind}? {name}"
 
     def _component(self, *, is_array: bool = False) -> str:
         kind = self.draw.choice(TYPES)

@@ -5,6 +5,7 @@ skip_till_any_match. It knows nothing of plans, normal forms or matchers.
 2. A choice gives every variable of one way through the pattern events of its type: one, or under a Kleene a non-empty
    set (`choices`). SEQ orders its parts, AND does not; no event is chosen twice.
 3. A choice is a match if it lies within the window, all conjuncts hold, and nothing is there that must be absent.
+   The same events under the same variables are one match, by however many alternatives.
 4. With more than `max_kleene` events of a Kleene in a window, matches that end there or later do not count.
 """
 
@@ -90,7 +91,7 @@ class _Finder:
             places = tuple(self.positive.index(variable) for variable in variables)
             result.append(((rows[-1], rows[0], len(rows), rows, places), rows, variables))
         return [
-            (tuple(partition.numbers[row] for row in rows), variables) for _, rows, variables in sorted(result)
+            (tuple(partition.numbers[row] for row in rows), variables) for _, rows, variables in sorted(set(result))
         ]
 
     # What may be chosen.
