@@ -12,7 +12,7 @@ import inspect
 import textwrap
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from unittest import mock
 
 from sparkrex.kernels.lazy import Kernel
@@ -82,8 +82,8 @@ def interpreted() -> Iterator[None]:
 
 def _plain(function: Any) -> FunctionType:
     """The function of a kernel, or the function itself."""
-    found: FunctionType = function.py_func if isinstance(function, Kernel) else function
-    return found
+    found: Any = function.py_func if isinstance(function, Kernel) else function
+    return cast("FunctionType", found)
 
 
 def _changed(function: FunctionType, right: str, wrong: str) -> CodeType:

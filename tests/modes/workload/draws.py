@@ -142,9 +142,9 @@ class _PatternDraw:
         kept = ["[k]"] if self.is_partitioned else []
         if not self._is_valid(pattern, kept, window):
             return None
-        for written in self._of_one_variable():
-            if self._is_valid(pattern, [*kept, written], window):
-                kept.append(written)
+        for of_one in self._of_one_variable():
+            if self._is_valid(pattern, [*kept, of_one], window):
+                kept.append(of_one)
         most = len(kept) + draw.choice([0, 1, 1, 2, 2, 3])
         for condition in draw.sample(self.pool, len(self.pool)):
             written = self._written(*condition)
