@@ -11,6 +11,7 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from tests.modes.workload.running import MisnumberedError
 from tests.workloads.changing_runs import METHODS, expected, matches_of, random_changes, random_pattern, run_changes
 
 import sparkrex as rex
@@ -43,7 +44,10 @@ def run_difference(seed: int) -> str | None:
 
 def changes_difference(changes: Changes, wanted: list[Given], seed: int) -> str | None:
     """The first chunk of a run that gives something else than what is wanted."""
-    given = run_changes(changes, is_adaptive=seed % 3 == 0, seed=seed)
+    try:
+        given = run_changes(changes, is_adaptive=seed % 3 == 0, seed=seed)
+    except MisnumberedError as error:
+        return f"{changes}, {error}"
     for number, (one, other) in enumerate(zip(given, wanted, strict=True)):
         if one != other:
             return f"{changes}, chunk {number}: {one} instead of {other}"

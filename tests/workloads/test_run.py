@@ -184,6 +184,17 @@ def test_a_pattern_that_has_stopped_stays_so() -> None:
     assert run.feed(pa.table({"ts": [201, 202], "kind": ["A", "C"]}))["kleene"].num_rows == 2
 
 
+@pytest.mark.parametrize("on_overflow", ["stop", "error"])
+def test_what_came_before_a_pattern_does_not_stop_it(on_overflow: str) -> None:
+    texts = {"single": "PATTERN SEQ(A a, C c) WITHIN 50"}
+    run = rex.workload(texts, time="ts", type="kind", max_kleene=1, on_overflow=on_overflow).open()
+    run.feed(pa.table({"ts": [1, 2, 3], "kind": ["A", "A", "C"]}))
+    run.add("kleene", "PATTERN SEQ(KL(A k), C c) WITHIN 5")
+    for time in (20, 30):
+        found = run.feed(pa.table({"ts": [time, time + 1], "kind": ["A", "C"]}))
+        assert [event["ts"] for event in found["kleene"].to_pylist()] == [time, time + 1]
+
+
 def test_numbers_go_on_when_the_first_pattern_of_a_group_goes() -> None:
     """Both name the same keys, in another order."""
     texts = {"o": "PATTERN SEQ(B b) WHERE [h] AND [g] WITHIN 5", "p": "PATTERN SEQ(A a) WHERE [g] AND [h] WITHIN 5"}

@@ -136,13 +136,13 @@ class WorkloadRunner:
         """The events of the matches that this feed decides."""
         return build_workload(self.plan, self.decide(state, feed), is_with_stops=True)
 
-    def decide(self, state: State, feed: Feed, *, at_once: bool = False) -> Detected:
-        """The matches that this feed decides, in order or `at_once` (see `runner`). Changes the state."""
+    def decide(self, state: State, feed: Feed, *, at_once: bool = False, is_past: bool = False) -> Detected:
+        """The matches that this feed decides; see `runner` for `at_once` and `is_past`. Changes the state."""
         assert isinstance(state, WorkloadState)  # one of ours
         parts: dict[int, Part] = {}
         stops: list[Stop] = []
         if self.compiled.shared:
-            decided = self.chosen(state, feed).runner.decide(state, feed, at_once=at_once)
+            decided = self.chosen(state, feed).runner.decide(state, feed, at_once=at_once, is_past=is_past)
             numbers = self.compiled.numbers
             for place, number in enumerate(numbers):
                 parts[number] = Part(number, decided.frame, decided.matches[place], decided.numbers[place])

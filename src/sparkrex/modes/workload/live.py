@@ -6,7 +6,8 @@ there, and so has every window that a leading negation looks through; what waits
 nothing is found twice, and nothing is lost.
 
 Matches are numbered here: a pattern keeps its numbers when plans change. An added pattern gives only matches whose
-first event came after it.
+first event came after it. So what came before cannot stop it: patterns that had stopped stay so, and in the past no other
+does.
 """
 
 from __future__ import annotations
@@ -230,7 +231,7 @@ class LiveGroup:
             feed = self._feed_of(self._history.table, closes=False)
             opens = np.ones(len(feed.slots), np.bool_)
             with partition_of(self.plan, feed):
-                self.runner.decide(self.state, replace(feed, opens=opens), at_once=True)
+                self.runner.decide(self.state, replace(feed, opens=opens), at_once=True, is_past=True)
 
     def _clauses(self) -> list[tuple[str, int]]:
         """The clauses of the patterns that share, as plans number them: names, and which clause it is."""

@@ -24,10 +24,14 @@ class Overflow:
     """Where patterns stop in the partitions of a segment: `stop_row` by pattern, for those that have a Kleene."""
 
     def __init__(
-        self, prepared: Prepared, arrays: SegmentArrays, max_kleene: int, before: dict[int, NDArray[np.int64]]
+        self, prepared: Prepared, arrays: SegmentArrays, max_kleene: int, before: dict[int, NDArray[np.int64]],
+        is_new: NDArray[np.bool_],
     ) -> None:
-        """`before` has the rows at which patterns stopped, as far as that is known."""
-        self.prepared, self.arrays, self.max_kleene = prepared, arrays, max_kleene
+        """`before` has the rows at which patterns stopped, as far as that is known.
+
+        `is_new` says by row whether it came with this feed: with others patterns have stopped, or came after them.
+        """
+        self.prepared, self.arrays, self.max_kleene, self._is_new = prepared, arrays, max_kleene, is_new
         self.stop_row: dict[int, NDArray[np.int64]] = {}
         for root in prepared.roots:
             for item in root.form.clause.items:
@@ -39,7 +43,7 @@ class Overflow:
     def _find(self, stop: NDArray[np.int64], label: int, window: int) -> None:
         rows = self.arrays.leaf_rows(label)
         n_inside = np.arange(len(rows)) - np.searchsorted(rows, self.arrays.window_first[window, rows]) + 1
-        over = rows[n_inside > self.max_kleene]
+        over = rows[(n_inside > self.max_kleene) & self._is_new[rows]]
         np.minimum.at(stop, self._place(over), over)
 
     def _place(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:

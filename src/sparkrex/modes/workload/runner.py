@@ -69,11 +69,11 @@ class GroupRunner:
         """The state before the first feed."""
         return new_state()
 
-    def decide(self, state: State, feed: Feed, *, at_once: bool = False) -> Decided:
+    def decide(self, state: State, feed: Feed, *, at_once: bool = False, is_past: bool = False) -> Decided:
         """Find the matches that a feed decides. Changes the state.
 
         They come in the order of `rex.events`, however the rows are fed: those behind an undecided one wait for it,
-        unless they are to be given `at_once`.
+        unless they are to be given `at_once`. In a feed of the past no pattern stops: see `live`.
         """
         frame = state.open(feed)
         with placed(self.queries[0], frame, feed.slots):
@@ -88,7 +88,7 @@ class GroupRunner:
         for own in search.waiting.values():
             np.minimum.at(first_held, own.matches.places(frame.end), own.low)
         put_into(state, feed, frame, Kept.joined(self.prepared, search.kept), search.waiting, first_held)
-        stops = counts.stop(search.stop_row)
+        stops = [] if is_past else counts.stop(search.stop_row)
         counts.write(state, feed)
         state.close(feed, frame, first_held, self.settings)
         return Decided(frame, matches, numbers, stops, search.n_looks, search.n_made)

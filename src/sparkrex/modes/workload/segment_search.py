@@ -142,16 +142,16 @@ class _Part:
                               rows[self.places] - segment.first)
             for pattern, rows in whole.stop_row.items()
         }
-        overflow = Overflow(prepared, arrays, runner.max_kleene, before)
+        n_held, length = frame.n_held[self.places], np.diff(offsets)
+        row = np.arange(segment.first, segment.end)
+        is_new = row >= np.repeat(frame.begin[self.places] + n_held, length)
+        overflow = Overflow(prepared, arrays, runner.max_kleene, before, is_new)
         for pattern, rows in overflow.stop_row.items():
             own = whole.stop_row[pattern][self.places]
             own[:] = np.where((rows < 0) | (rows == NEVER), own, np.minimum(own, rows + segment.first))
         self.decider = Decider(overflow.stop_row)
         # Rows of the segment before are looked at again; those of the feed before were, and left what is kept.
-        n_held, length = frame.n_held[self.places], np.diff(offsets)
         is_cut = frame.begin[self.places] < segment.begin
-        row = np.arange(segment.first, segment.end)
-        is_new = row >= np.repeat(frame.begin[self.places] + n_held, length)
         makes = is_new | np.repeat(is_cut, length)
         gives = is_new & (row >= segment.begin)
         open_from = np.stack([self._open_from(arrays, window, closes, whole.feed) for window in prepared.windows])
