@@ -302,10 +302,6 @@ KEPT_FAULTS = (
         "own.low > open_from[window, partition]",
     ),
     WorkloadFault(
-        "the first rows of a match that waits are not held", runner.GroupRunner.decide,
-        "own.matches.places(frame.end), own.low)", "own.matches.places(frame.end), own.high)",
-    ),
-    WorkloadFault(
         "matches are numbered by the last feed", counts.Counts.add, "[:] += np.bincount", "[:] = np.bincount"
     ),
     WorkloadFault(
@@ -338,9 +334,6 @@ RUN_FAULTS = (
     WorkloadFault(
         "an added pattern has all matches", run.Run.add, "self._born[name] = self._n_chunks", "self._born[name] = 0",
         is_of_runs=True,
-    ),
-    WorkloadFault(
-        "a removed pattern goes on", run.Run.remove, "self._is_changed = True", "pass", is_of_runs=True
     ),
     WorkloadFault(
         "a pattern that comes again has the numbers of before", live.LiveGroup.change, "if name in stays}",

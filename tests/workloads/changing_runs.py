@@ -1,8 +1,8 @@
 """Random runs of workloads: chunks of a stream between which patterns come, go, and are planned anew.
 
 What a run must give is derived from `rex.events` over the whole stream: a pattern gives the matches whose first event
-came after it was added, each when it is decided, as long as it is watched. Numbers of matches go on from chunk to chunk,
-and begin anew with a pattern that comes again.
+came after it was added, each when it is decided, as long as it is watched. Numbers of matches go on from chunk to
+chunk, and begin anew with a pattern that comes again.
 """
 
 from __future__ import annotations
@@ -126,7 +126,9 @@ def random_pattern(random: Random) -> str:
 
 def run_changes(changes: Changes, *, is_adaptive: bool, seed: int) -> list[Given]:
     """What a run gives: for every chunk, and for the end, names and events of matches."""
-    workload = rex.workload(changes.first, time="ts", type="kind", tie_break="id", seed=seed, max_steps=200, max_kleene=changes.max_kleene)
+    workload = rex.workload(
+        changes.first, time="ts", type="kind", tie_break="id", seed=seed, max_steps=200, max_kleene=changes.max_kleene,
+    )
     run = workload.open(adaptive=is_adaptive, drift=1.2)
     given = []
     numbers: Counter[tuple[str, str | None]] = Counter()

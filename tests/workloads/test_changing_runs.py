@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.workloads.long import run_difference, whole_difference
 
-pytestmark = pytest.mark.filterwarnings("ignore:no event has type")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:no event has type"),
+    pytest.mark.filterwarnings("ignore:the pattern .* has stopped"),
+]
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -6,8 +6,8 @@ there, and so has every window that a leading negation looks through; what waits
 nothing is found twice, and nothing is lost.
 
 Matches are numbered here: a pattern keeps its numbers when plans change. An added pattern gives only matches whose
-first event came after it. So what came before cannot stop it: patterns that had stopped stay so, and in the past no other
-does.
+first event came after it. So what came before cannot stop it: patterns that had stopped stay so, and in the past no
+other does.
 """
 
 from __future__ import annotations
