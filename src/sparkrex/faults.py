@@ -14,7 +14,23 @@ from sparkrex.errors import InternalError, RexError, UnsupportedError
 from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+
+class CallersError(Exception):
+    """Carries what a function of the caller raised through our code; it is the cause of this."""
+
+
+def called_back(function: Callable[..., None]) -> Callable[..., None]:
+    """A function that the caller gave, so that `faults_reported` tells its errors from ours."""
+
+    def called(*given: object) -> None:
+        try:
+            function(*given)
+        except Exception as error:
+            raise CallersError from error
+
+    return called
 
 
 @contextmanager
@@ -22,7 +38,7 @@ def faults_reported(text: str) -> Iterator[None]:
     """Around the work on a query: anything unexpected comes out as an `InternalError`."""
     try:
         yield
-    except (RexError, MemoryError, Warning):  # a warning, where the caller has warnings raised
+    except (RexError, MemoryError, Warning, CallersError):  # a warning, where the caller has warnings raised
         raise
     except RecursionError as error:
         raise UnsupportedError(

@@ -220,8 +220,9 @@ class Query:
 
 
 def _is_on_spark(given: Mapping[str, object], spark: object) -> bool:
-    from sparkrex.columns.inputs import is_spark
+    from sparkrex.columns.inputs import check_session, is_spark
 
+    check_session(spark)
     return spark is not None or any(is_spark(value) for value in given.values())
 
 

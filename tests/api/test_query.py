@@ -81,6 +81,8 @@ def test_tables_of_a_clause(query: Any) -> None:
         query("nowhere.parquet")
     with pytest.raises(TypeError, match="spark= is for a call with a table"):
         rex.match("PATTERN (A)", spark=object())  # type: ignore[call-overload]  # what is tested
+    with pytest.raises(TypeError, match="spark= is a object, not a SparkSession"):
+        rex.match("PATTERN (A)", TABLE, spark=object())  # type: ignore[call-overload]  # what is tested
 
 
 @pytest.mark.parametrize(

@@ -274,3 +274,20 @@ def test_a_column_that_the_result_has_too(stream: DataFrame) -> None:
 def test_an_empty_stream(stream: DataFrame) -> None:
     found = rex.workload(SHARED, **OPTIONS).detect(stream.filter("false"))
     assert (found.table.count(), found.stopped.count()) == (0, 0)
+
+
+def test_a_pattern_that_shares_in_memory_alone(spark: SparkSession) -> None:
+    """What Spark computes of an event that may be missing is known to the event matcher only. Numbers are the same."""
+    text = "PATTERN SEQ(AND(KL(B b), A a), C? c) WHERE (c.x = c.v OR c.x IS NULL) AND b[i].v > 3 WITHIN 9"
+    table = pa.table({
+        "ts": [1, 2, 3, 4, 5, 6, 7], "kind": list("ABBABCB"), "x": [0, 0, 1, None, 3, None, 4],
+        "v": [4, 5, 4, 6, 7, 8, 9],
+    })
+    workload = rex.workload({"p": text}, time="ts", type="kind")
+    frame = spark.createDataFrame(table)
+    assert "unshared" not in str(workload.explain(table))
+    assert "by the event matcher, unshared" in str(workload.explain(frame))
+    on_spark = {(row["match_id"], row["variable"], row["ts"]) for row in workload.detect(frame).collect()}
+    in_memory = [(row["match_id"], row["variable"], row["ts"]) for row in workload.detect(table).to_pylist()]
+    assert on_spark == set(in_memory)
+    assert len(in_memory) > 50

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 from tests.workloads.streams import DOORS, INTRUDER
 
@@ -52,3 +53,24 @@ def test_ties_are_named_by_pattern_or_stream() -> None:
     tied = DOORS.set_column(0, "ts", [[1, 1, 3, 4, 5, 6]])
     with pytest.raises(rex.ExecutionError, match=r"REX409.*two events have the same ts"):
         rex.workload({"intruder": INTRUDER}, time="ts", type="sensor").detect(tied)
+
+
+@pytest.mark.parametrize("wanted", ["detect", "explain", "run"])
+def test_an_error_of_the_callers_progress_is_the_callers(wanted: str) -> None:
+    def fail(steps: int, cost: float) -> None:
+        raise ZeroDivisionError(f"at {steps} steps")
+
+    texts = {
+        name: f"PATTERN SEQ(A a, B b, C c) WHERE a.ts < b.ts + {number} WITHIN 9" for number, name in enumerate("pqrs")
+    }
+    workload = rex.workload(texts, time="ts", type="kind", max_steps=500, on_progress=fail)
+    stream = pa.table({"ts": [1, 2, 3, 4], "kind": ["A", "B", "C", "A"]})
+    with pytest.raises(ZeroDivisionError, match="at "):
+        workload.open().feed(stream) if wanted == "run" else getattr(workload, wanted)(stream)
+
+
+@pytest.mark.parametrize("wanted", ["detect", "explain"])
+def test_what_is_no_session(wanted: str) -> None:
+    workload = rex.workload({"p": "PATTERN SEQ(A a, B b) WITHIN 9"}, time="ts", type="kind")
+    with pytest.raises(TypeError, match="spark= is a int, not a SparkSession"):
+        getattr(workload, wanted)(pa.table({"ts": [1], "kind": ["A"]}), spark=5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -185,7 +185,7 @@ def test_a_pattern_that_has_stopped_stays_so() -> None:
 
 
 @pytest.mark.parametrize("on_overflow", ["stop", "error"])
-def test_what_came_before_a_pattern_does_not_stop_it(on_overflow: str) -> None:
+def test_what_came_before_a_pattern_does_not_stop_it(on_overflow: Literal["stop", "error"]) -> None:
     texts = {"single": "PATTERN SEQ(A a, C c) WITHIN 50"}
     run = rex.workload(texts, time="ts", type="kind", max_kleene=1, on_overflow=on_overflow).open()
     run.feed(pa.table({"ts": [1, 2, 3], "kind": ["A", "A", "C"]}))
@@ -232,3 +232,9 @@ def test_arguments_of_a_run_that_are_none() -> None:
         run.feed(None)
     with pytest.raises(rex.AnalysisError, match="unknown method"):
         run.replan("best")
+
+
+@pytest.mark.parametrize("name", [5, None])
+def test_what_is_no_name_is_not_removed(name: Any) -> None:
+    with pytest.raises(TypeError, match="a pattern has a name, and"):
+        _open({"pair": PAIR}).remove(name)

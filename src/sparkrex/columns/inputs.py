@@ -24,6 +24,15 @@ def is_spark(value: object) -> bool:
     )
 
 
+def check_session(value: object) -> None:
+    """Fail unless this is nothing or a Spark session, classic or Connect."""
+    kinds = type(value).__mro__
+    if value is not None and not any(
+        kind.__module__.startswith("pyspark.sql") and kind.__name__ == "SparkSession" for kind in kinds
+    ):
+        raise TypeError(f"spark= is a {type(value).__name__}, not a SparkSession")
+
+
 def to_arrow(name: str, value: object) -> ArrowInput:
     """An Arrow table, or a dataset of which only the columns needed will be read. `name` is empty if it has none."""
     match value:

@@ -92,6 +92,8 @@ class Run:
     def remove(self, name: str) -> None:
         """Watch a pattern no more: it gives nothing from now on, not even what only waits for a window to end."""
         self._check_open()
+        if not isinstance(name, str):
+            raise TypeError(f"a pattern has a name, and {name!r} is a {type(name).__name__}")
         if name not in self.patterns:
             raise AnalysisError(
                 "REX206", f"there is no pattern {name}", None, None,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sparkrex.errors import AnalysisError, RexError
-from sparkrex.faults import faults_reported
+from sparkrex.faults import CallersError, called_back, faults_reported
 from sparkrex.workloads.parsing import in_groups, parse_pattern
 from sparkrex.workloads.sources import load_patterns
 
@@ -37,7 +37,7 @@ class Workload:
     ) -> None:
         self.stream, self.options, self.dialect, self.settings = stream, options, dialect, settings
         self.args = args
-        self.on_progress = on_progress
+        self.on_progress = None if on_progress is None else called_back(on_progress)
         self.patterns: dict[str, PatternSource] = {}
         self.rejected: dict[str, RexError] = {}
         self.last_plans: list[WorkloadExplained] = []
@@ -68,10 +68,11 @@ class Workload:
 
     def detect(self, stream: Any, /, *, spark: Any = None) -> Found:
         """The matches of all patterns in a stream, which is given as for `rex.events`."""
-        from sparkrex.columns.inputs import is_spark, to_arrow
+        from sparkrex.columns.inputs import check_session, is_spark, to_arrow
         from sparkrex.columns.results import result_library
         from sparkrex.workloads.detecting import detect_in_memory, detect_on_spark
 
+        check_session(spark)
         table = stream if is_spark(stream) else to_arrow("", stream)
         if spark is not None or is_spark(stream):
             with self.reported():
@@ -94,9 +95,10 @@ class Workload:
         Rates and selectivities come from the stream. Without one it is the plan of the last `detect`, or else one for
         events that all come equally often.
         """
-        from sparkrex.columns.inputs import is_spark, to_arrow
+        from sparkrex.columns.inputs import check_session, is_spark, to_arrow
         from sparkrex.workloads.explanation import explain_patterns
 
+        check_session(spark)
         table = stream if stream is None or is_spark(stream) else to_arrow("", stream)
         with self.reported():
             return explain_patterns(self, table, spark)
@@ -147,6 +149,9 @@ class Workload:
             if error.source is NO_TEXT:
                 error.source = error.span = None
             raise
+        except CallersError as error:
+            assert error.__cause__ is not None  # that is what it is for
+            raise error.__cause__ from None
 
     def _warn_of_rejected(self) -> None:
         from sparkrex.warn import warn_user

@@ -22,6 +22,7 @@ from sparkrex.modes.workload.naming import NamingEvaluator, inside
 from sparkrex.modes.workload.output import build_workload
 from sparkrex.modes.workload.plan import ERROR
 from sparkrex.modes.workload.runner import new_state
+from sparkrex.modes.workload.waiting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -152,7 +153,9 @@ class WorkloadRunner:
         for (number, runner), own in zip(self.own.items(), state.own, strict=True):
             with inside(self.plan.patterns[number]):
                 found = runner.decide(own, self._own_feed(number, feed))
-            parts[number] = Part(number, found.frame, found.matches, found.numbers)
+            # Matches of one last event come in the same order by either matcher: Spark may share less than memory.
+            matches = found.matches.reordered(order_of(found.matches)) if len(found.matches) > 1 else found.matches
+            parts[number] = Part(number, found.frame, matches, found.numbers)
         return Detected([parts[number] for number in sorted(parts)], stops)
 
     def chosen(self, state: State, feed: Feed) -> Chosen:

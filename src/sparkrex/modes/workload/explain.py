@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.events.engine import arrange_events
@@ -148,8 +148,12 @@ def explain_unseen(plan: WorkloadPlan) -> WorkloadExplained:
     return WorkloadExplained(plan, compiled, optimized, text)
 
 
-def explain_for_workers(plan: WorkloadPlan) -> WorkloadExplained:
-    """Which patterns share on Spark. Nothing is known of the rows yet."""
+def explain_for_workers(written: WorkloadPlan, worker: WorkloadPlan) -> WorkloadExplained:
+    """Which patterns share on Spark, where fewer may than in memory. Nothing is known of the rows yet."""
     text = "every task of Spark's finds a plan by its own rows"
+    patterns = tuple(
+        replace(one, own=other.own) for one, other in zip(written.patterns, worker.patterns, strict=True)
+    )
+    plan = replace(written, patterns=patterns)
     return WorkloadExplained(plan, compile_plan(plan), None, text)
 

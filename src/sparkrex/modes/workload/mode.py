@@ -77,7 +77,7 @@ class WorkloadMode:
         evaluator: Evaluator, settings: Settings,
     ) -> WorkloadExplained:
         """Which patterns share, and by which keys Spark partitions. Every worker finds a plan by its own rows."""
-        return explain_for_workers(written)
+        return explain_for_workers(written, lowered.worker)  # type: ignore[arg-type]  # this mode lowered it
 
 
 MODE = WorkloadMode()
