@@ -188,6 +188,10 @@ TABLE: dict[str, Allowed] = {
     "faults": allow("errors", "source"),
     # Only this folder, cli/session and cli/spark_output import pyspark. It reads the package's version, which workers
     # compare.
+    # A bucket of keys on a stream: protocols, no mode, and of Spark only what workers have without PySpark.
+    "streams": allow(
+        *FOUNDATION, "scalar", "columns", "matching", *PROTOCOLS, "spark/worker", packages="numpy pyarrow"
+    ),
     "spark": allow(
         *FOUNDATION, "syntax", "statement", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
         *PROTOCOLS, *LOWERING, "pipeline", PACKAGE, packages="numpy pyarrow pyspark sqlglot",

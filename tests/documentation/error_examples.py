@@ -14,6 +14,7 @@ import pyarrow as pa
 from sparkrex.source import Source, Span
 from sparkrex.spark.shipping import workers_lack
 from sparkrex.spark.streams import stream_error
+from sparkrex.streams.head import other_query
 
 if TYPE_CHECKING:
     from sparkrex.errors import RexError
@@ -630,6 +631,13 @@ SELECT * FROM days MATCH_TRENDS (
         "PATTERN SEQ(KL(Tick a), Tick b) WITHIN 10",
         where='As a pattern of `rex.workload` with `max_kleene=3, on_overflow="error"`:',
         workload={"time": "ts", "max_kleene": 3, "on_overflow": "error"},
+    ),
+    Example(
+        "REX419",
+        "A checkpoint is of one query. What it holds back would mean something else to another one.",
+        "",
+        where="For a stream that goes on from the checkpoint of another query:",
+        error=other_query("PATTERN (A B) DEFINE A AS price > 7", "PATTERN (A B+) DEFINE A AS price > 7"),
     ),
     Example(
         "REX901",

@@ -320,8 +320,8 @@ def _empty_match_counts_its_row() -> AbstractContextManager[Any]:
 @contextmanager
 def _nothing_held_before_a_start() -> Iterator[None]:
     with (
-        mock.patch.object(problem, "reach", lambda plan: (0, reach(plan)[1])),
-        mock.patch.object(problem, "measure_reach", lambda plan: (0, measure_reach(plan)[1])),
+        mock.patch.object(problem, "reach", lambda plan, least: (0, reach(plan, least)[1])),
+        mock.patch.object(problem, "measure_reach", lambda plan, least: (0, measure_reach(plan, least)[1])),
     ):
         yield
 
@@ -337,7 +337,7 @@ def _numbers_forgotten() -> AbstractContextManager[Any]:
 
 
 def _no_lookahead() -> AbstractContextManager[Any]:
-    return mock.patch.object(problem, "reach", lambda plan: (reach(plan)[0], 0))
+    return mock.patch.object(problem, "reach", lambda plan, least: (reach(plan, least)[0], 0))
 
 
 _AGGREGATE_IN_DEFINE = "DEFINE.*(sum|count|avg|min|max)"

@@ -11,10 +11,12 @@ same numbers, however its rows are cut into feeds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from sparkrex.matching.feed import Feed
     from sparkrex.matching.state import State
@@ -37,4 +39,23 @@ class Runner(Protocol):
 
         An error about a partition has its `slot`. After an error the state is not to be fed again.
         """
+        ...
+
+
+@runtime_checkable
+class Waking(Protocol):
+    """What a runner has beside if its slots may stay open for ever, as on a stream.
+
+    Times are integers of the first ORDER BY column's type, and so are horizons here.
+    """
+
+    def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
+        """For each slot the least horizon above this one that may decide something without rows; else `NEVER`.
+
+        To be asked after a feed with this horizon.
+        """
+        ...
+
+    def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which slots keep nothing: from here on their answers are those of slots that begin anew."""
         ...

@@ -40,6 +40,9 @@ class State:
     of the mode's own fields; that of a slot which opens is `fresh`. `tables` has, by name, rows for each slot: those
     held back, and whatever else a mode keeps of a slot that has no fixed size. `plan` is what a runner has made of the
     rows it has seen and uses again, such as a plan; answers do not depend on it, so it is not saved.
+
+    `n_numbered`, if who feeds has set it, is how many matches have been numbered: then those of all slots are numbered
+    in one row, where a mode would number those of every slot from 1. So nothing need be kept of a slot for that.
     """
 
     def __init__(self, fresh: NDArray[Any], tables: Iterable[str] = ()) -> None:
@@ -48,6 +51,7 @@ class State:
         self._numbers = np.empty(0, fresh.dtype)  # with room for more
         self.tables = {name: SlotTable() for name in (ROWS, *tables)}
         self.plan: Any = None
+        self.n_numbered: int | None = None
 
     @property
     def numbers(self) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,10 @@ from sparkrex.matching.event_order import check_order, order_columns
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.slot_table import offsets_of
 from sparkrex.matching.state import State
+from sparkrex.matching.waking import first_wakes, holds_nothing
 from sparkrex.modes.events.nfab.kept import FRESH, TABLES, put_into, take_out
 from sparkrex.modes.events.nfab.matcher import Feeding
+from sparkrex.modes.events.nfab.windows import window_sizes
 from sparkrex.modes.events.output import build_events
 from sparkrex.modes.plan import columns_of
 
@@ -97,6 +100,14 @@ class EventRunner:
             state.close(feed, frame, found.first_held, self.matcher.settings)
         return Decided(frame, found.matches, numbers, found.statistics)
 
+    def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
+        """See `matching.runner.Waking`: a window of time passes `size` behind its first event."""
+        return first_wakes(state, slots, order_columns(self.query)[0], partial(window_sizes, self.query), horizon)
+
+    def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """See `matching.runner.Waking`. Which matches a slot has had is known by their numbers alone."""
+        return holds_nothing(state, slots)
+
     def build(self, decided: Decided) -> pa.Table:
         """The result rows of matches."""
         return build_events(
@@ -116,6 +127,9 @@ class EventRunner:
         return Decided(frame, found.matches, numbers, found.statistics)
 
     def _number(self, state: State, slots: NDArray[np.int64], place: NDArray[np.int64]) -> NDArray[np.int64]:
+        if state.n_numbered is not None:
+            first, state.n_numbered = state.n_numbered, state.n_numbered + len(place)
+            return 1 + np.arange(first, state.n_numbered)
         n_before = state.numbers["n_matches"][slots]
         state.numbers["n_matches"][slots] = n_before + np.bincount(place, minlength=len(slots))
         return number_within(place, n_before)

@@ -19,26 +19,37 @@ from sparkrex.modes.rows.runs import find_bounds
 if TYPE_CHECKING:
     from sparkrex.evaluate.bytecode import Bytecode
     from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.rows.runs import Bound
 
 _LARGEST = 2**63 - 1
+
+
+def order_bounds(plan: MatchRecognize, variables: tuple[str, ...], code: Bytecode) -> list[list[Bound]]:
+    """By variable the bounds on the first ORDER BY column, if it ascends."""
+    key = plan.order_by[0] if plan.order_by else None
+    if key is None or key.is_descending:
+        return [[] for _ in variables]
+    found = find_bounds(code)
+    return [
+        [
+            bound for bound in found.get(variable, ())
+            if code.int_columns[bound.column] == key.expression
+            and (bound.variables is None or variable not in bound.variables)
+        ]
+        for variable in variables
+    ]
 
 
 def find_deadlines(
     plan: MatchRecognize, variables: tuple[str, ...], code: Bytecode, horizon: pa.Scalar | None
 ) -> Deadlines:
     """The bounds of every variable that the horizon decides; none without one."""
-    key = plan.order_by[0] if plan.order_by else None
     lines: list[list[int]] = []
     begin = [0]
     earliest = 0
-    if horizon is not None and horizon.is_valid and key is not None and not key.is_descending:
-        found = find_bounds(code)
-        for variable in variables:
-            lines += [
-                [bound.column, bound.target, bound.limit, bound.constant] for bound in found.get(variable, ())
-                if code.int_columns[bound.column] == key.expression
-                and (bound.variables is None or variable not in bound.variables)
-            ]
+    if horizon is not None and horizon.is_valid:
+        for bounds in order_bounds(plan, variables, code):
+            lines += [[bound.column, bound.target, bound.limit, bound.constant] for bound in bounds]
             begin.append(len(lines))
         if lines:
             last = int(ints_of(plain(pa.chunked_array([pa.repeat(horizon, 1)])))[0])
@@ -46,3 +57,9 @@ def find_deadlines(
     else:
         begin += [0] * len(variables)
     return Deadlines(np.array(begin, np.int64), np.array(lines, np.int64).reshape(-1, 4), earliest)
+
+
+def distances(plan: MatchRecognize, variables: tuple[str, ...], code: Bytecode) -> tuple[int, ...]:
+    """How far behind a mapped row each bound is broken by whatever comes."""
+    found = {bound.constant for bounds in order_bounds(plan, variables, code) for bound in bounds}
+    return tuple(sorted(found))

@@ -70,6 +70,13 @@ class Matcher(ABC):
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """The matches that these rows decide. Changes `partitions`."""
 
+    def deadline_distances(self) -> tuple[int, ...]:
+        """How far behind a row of the match the horizon may decide something, in integers of the first ORDER BY column.
+
+        Such a bound is broken by every row to come as soon as the horizon is so far.
+        """
+        return ()
+
     @abstractmethod
     def describe(self) -> list[str]:
         """What EXPLAIN prints about it."""

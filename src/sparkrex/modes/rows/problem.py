@@ -11,11 +11,11 @@ from sparkrex.errors import ExecutionError
 from sparkrex.evaluate.facts import facts_of
 from sparkrex.languages.match_recognize import traverse
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.rows.conditions import measure_reach, reach, split_conditions
+from sparkrex.modes.rows.conditions import least_positions, measure_reach, reach, split_conditions
 from sparkrex.modes.rows.kernels import backtrack as kernel
-from sparkrex.modes.rows.program import compile_pattern
+from sparkrex.modes.rows.program import Op, compile_pattern
 from sparkrex.modes.rows.proven import Proven, apply_proofs
-from sparkrex.scalar.expression import Call, walk
+from sparkrex.scalar.expression import Call, MatchNumber, walk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,12 +65,25 @@ class Problem:
             facts = facts_of(sample.schema)
         proven = apply_proofs(plan, facts) if settings.proofs else Proven(plan)
         variables, plan = traverse.variables(plan.pattern), proven.plan
-        (before, behind), (measured_before, measured_behind) = reach(plan), measure_reach(plan)
+        program = compile_pattern(plan.pattern, plan.source, variables)
+        least = least_positions(program)
+        (before, behind), (measured_before, measured_behind) = reach(plan, least), measure_reach(plan, least)
         return Problem(
-            plan, compile_pattern(plan.pattern, plan.source, variables), split_conditions(plan),
+            plan, program, split_conditions(plan),
             max(before, measured_before), max(behind, measured_behind), sample, evaluator, settings, facts,
             proven.proofs, proven.is_impossible,
         )
+
+    @property
+    def reads_number(self) -> bool:
+        """Whether the number of a match is asked for."""
+        expressions = [*self.plan.tested(), *(measure.expression for measure in self.plan.measures)]
+        return any(isinstance(node, MatchNumber) for expression in expressions for node in walk(expression))
+
+    @property
+    def reads_begin(self) -> bool:
+        """Whether it matters that a row is the first of its partition."""
+        return bool((self.program.operation == Op.START).any())
 
     @property
     def skip_mode(self) -> int:

@@ -15,10 +15,12 @@ from sparkrex.evaluate.facts import is_positive
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.reading import MatchReader
 from sparkrex.matching.state import State
+from sparkrex.matching.waking import NEVER, first_wakes, holds_nothing
 from sparkrex.modes.plan import columns_of
 from sparkrex.modes.rows.choose import Choice, choose_matcher, next_choice
 from sparkrex.modes.rows.matcher import GivesUpError, Partitions
 from sparkrex.modes.rows.output import Decided, build_output
+from sparkrex.scalar.expression import ColumnAt
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -74,6 +76,25 @@ class RowRunner:
     def open(self) -> State:
         """The state before the first feed."""
         return State(_FRESH)
+
+    def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
+        """See `matching.runner.Waking`."""
+        distances = self.choice.matcher.deadline_distances()
+        if not distances:
+            return np.full(len(slots), NEVER)
+        key = self.plan.order_by[0].expression
+        assert isinstance(key, ColumnAt)  # a bound is on a column
+        return first_wakes(state, slots, key.column, lambda _: distances, horizon)
+
+    def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """See `matching.runner.Waking`."""
+        forgotten = holds_nothing(state, slots)
+        numbers = state.numbers[slots]
+        if self.choice.problem.reads_number:
+            forgotten &= numbers["number"] == _FRESH["number"]
+        if self.choice.problem.reads_begin:
+            forgotten &= numbers["begins"]
+        return forgotten
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """See `matching.runner`."""

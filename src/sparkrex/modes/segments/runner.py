@@ -14,6 +14,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from math import floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError, InternalError
 from sparkrex.matching.state import State
+from sparkrex.matching.waking import NEVER, first_wakes, holds_nothing
 from sparkrex.modes.segments.aggregates.registry import find
 from sparkrex.modes.segments.aggregates.user_defined import UserDefined
 from sparkrex.modes.segments.find import find_results
@@ -41,7 +43,7 @@ from sparkrex.modes.segments.planning import (
     rewrite_search,
     warn_of_candidates,
 )
-from sparkrex.scalar.expression import aggregates
+from sparkrex.scalar.expression import Call, MatchNumber, aggregates, walk
 from sparkrex.stopwatch import Stopwatch
 from sparkrex.threads import run_aside
 
@@ -135,6 +137,36 @@ class SegmentRunner:
     def open(self) -> State:
         """See the contract."""
         return State(FRESH)
+
+    def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
+        """See `matching.runner.Waking`: the whole pattern's window has passed so far behind a start."""
+        reach = self.reach
+        if reach is None or reach.growth is None or reach.column is None:
+            return np.full(len(slots), NEVER)
+        growth = floor(reach.growth)
+        return first_wakes(state, slots, reach.column, lambda _: [growth], horizon)
+
+    def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """See `matching.runner.Waking`."""
+        forgotten = holds_nothing(state, slots)
+        numbers = state.numbers[slots]
+        if self._reads_index:
+            forgotten &= numbers["position"] == 0
+        if self._reads_number:
+            forgotten &= numbers["next_number"] == FRESH["next_number"]
+        return forgotten
+
+    @cached_property
+    def _reads_index(self) -> bool:
+        """Whether a position in the partition is asked for."""
+        calls = (node for measure in self.search.measures for node in walk(measure.expression))
+        return any(isinstance(node, Call) and node.function in ("start_index", "end_index") for node in calls)
+
+    @cached_property
+    def _reads_number(self) -> bool:
+        """Whether the number of a match is asked for."""
+        expressions = [*self.search.tested(), *(measure.expression for measure in self.search.measures)]
+        return any(isinstance(node, MatchNumber) for expression in expressions for node in walk(expression))
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """See the contract."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.state import State
+from sparkrex.matching.waking import NEVER, holds_nothing
 from sparkrex.modes.trends.arranged import ArrangedRows
 from sparkrex.modes.trends.conjunction import count_pairs
 from sparkrex.modes.trends.keeping import ENTRIES, FRESH, WINDOWS, Groups, continue_units, read_kept, write_kept
@@ -26,6 +27,7 @@ from sparkrex.modes.trends.results import Finished, has_trends, result_table
 from sparkrex.modes.trends.search import Problem, search, take_places
 from sparkrex.modes.trends.units import units_in_windows, whole_partitions
 from sparkrex.modes.trends.windows import bound_type
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +60,25 @@ class TrendRunner:
     def open(self) -> State:
         """The state before the first feed."""
         return State(FRESH, (WINDOWS, ENTRIES))
+
+    def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
+        """See `matching.runner.Waking`: a window is finished one tick before its end."""
+        found = np.full(len(slots), NEVER)
+        windows, window = self.prepared.windows, self.query.window
+        opened, offsets = state.tables[WINDOWS].read(slots)
+        if windows is None or window is None or opened is None or window.unit is WindowUnit.EVENTS:
+            return found
+        ends = windows.ends(opened.column("number").to_numpy()) - 1
+        has_windows = np.flatnonzero(np.diff(offsets))
+        found[has_windows] = np.minimum.reduceat(np.maximum(ends, horizon + 1), offsets[has_windows])
+        return found
+
+    def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """See `matching.runner.Waking`. Where windows count events, it counts on."""
+        forgotten = holds_nothing(state, slots)
+        if self.query.window is not None and self.query.window.unit is WindowUnit.EVENTS:
+            forgotten &= state.numbers["n_seen"][slots] == 0
+        return forgotten
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """The results that this feed decides, of windows that are finished."""

@@ -12,7 +12,7 @@ from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
-from sparkrex.modes.rows.deadlines import find_deadlines
+from sparkrex.modes.rows.deadlines import distances, find_deadlines
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Instructions, Limits, Tests
 from sparkrex.modes.rows.matcher import Matcher
@@ -73,6 +73,11 @@ class BacktrackMatcher(Matcher):
         )
         budget = [f"step budget {self.problem.settings.max_steps:,} per start row"] if total > per_partition else []
         return [f"program of {len(self.problem.program)} instructions", memory, *budget]
+
+    def deadline_distances(self) -> tuple[int, ...]:
+        """See `modes.rows.matcher`."""
+        code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
+        return distances(self.problem.plan, self.problem.program.variables, code)
 
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """See `modes.rows.matcher`."""

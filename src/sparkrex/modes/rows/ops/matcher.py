@@ -19,7 +19,7 @@ from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.rows.deadlines import find_deadlines
+from sparkrex.modes.rows.deadlines import distances, find_deadlines
 from sparkrex.modes.rows.kernels import ops as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Limits
 from sparkrex.modes.rows.kernels.backtrack import DONE
@@ -155,6 +155,11 @@ class OpsMatcher(Matcher):
         return Context(
             conditions, problem.program.variables, frame, problem.evaluator, problem.settings.thread_count()
         )
+
+    def deadline_distances(self) -> tuple[int, ...]:
+        """See `modes.rows.matcher`."""
+        code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
+        return distances(self.problem.plan, self.problem.program.variables, code)
 
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """See `modes.rows.matcher`."""

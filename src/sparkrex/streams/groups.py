@@ -1,0 +1,147 @@
+"""Slots with their keys: the open partitions of a bucket, or a part of them, as one value that can be saved.
+
+Slots that time may decide stand together (`open`), since any change of the watermark may concern them. The others wait
+for a row of their key, however long that takes: they are in shards by the hash of their keys, so that a batch reads and
+writes the shards of its own keys only. Shards are split one at a time as there are more slots (linear hashing), so that
+no batch has to move all of them, and a shard never has many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.keys import partition_integers
+from sparkrex.columns.values import ints_of, numpy_of, plain
+from sparkrex.columns.wrap import wrap
+from sparkrex.matching.state import ROWS
+from sparkrex.streams.packing import HASH
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sparkrex.matching.runner import Runner
+    from sparkrex.matching.state import State
+
+DUE = "rex_due"
+"""The column with the watermark at which a slot must be looked at again."""
+SLOTS_OF_A_SHARD = 256
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Group:
+    """Slot i has the keys of line i, and is due at a watermark. `keys` has the key columns, the hash and `DUE`."""
+
+    keys: pa.Table
+    state: State
+
+    @staticmethod
+    def empty(schema: pa.Schema, runner: Runner) -> Group:
+        """No slots."""
+        return Group(schema.empty_table(), runner.open())
+
+    @staticmethod
+    def joined(groups: Sequence[Group]) -> Group:
+        """The slots of several, one after the other."""
+        if len(groups) == 1:
+            return groups[0]
+        state = groups[0].state
+        return Group(
+            pa.concat_tables([group.keys for group in groups]), type(state).merge([group.state for group in groups])
+        )
+
+    def __len__(self) -> int:
+        return int(self.keys.num_rows)
+
+    @property
+    def due(self) -> NDArray[np.int64]:
+        """When each slot is due."""
+        return numpy_of(plain(self.keys.column(DUE)))
+
+    @property
+    def hashes(self) -> NDArray[np.int64]:
+        """The hash of each slot's keys."""
+        return numpy_of(plain(self.keys.column(HASH)))
+
+    def find(self, keys: pa.Table) -> NDArray[np.int64]:
+        """The slots of some keys, no two of them equal; -1 for those that have none."""
+        codes = [
+            partition_integers(both, [(0, len(both))])
+            for name in keys.column_names
+            for both in [pa.chunked_array([*self.keys.column(name).chunks, *keys.column(name).chunks])]
+        ]
+        known = len(self)
+        order = np.lexsort([np.arange(known + keys.num_rows), *codes[::-1]])
+        # Equal keys stand together, the slot in front.
+        is_same = np.ones(max(len(order) - 1, 0), np.bool_)
+        for code in codes:
+            is_same &= code[order[1:]] == code[order[:-1]]
+        found = np.full(keys.num_rows, -1)
+        pairs = np.flatnonzero(is_same)
+        found[order[pairs + 1] - known] = order[pairs]
+        return found
+
+    def with_new(self, keys: pa.Table) -> Group:
+        """More slots, of these keys, behind the others."""
+        more = keys.append_column(DUE, wrap(np.zeros(keys.num_rows, np.int64)))
+        return Group(pa.concat_tables([self.keys, more.select(self.keys.column_names)]), self.state)
+
+    def with_due(self, due: NDArray[np.int64]) -> Group:
+        """The same slots, due at other times."""
+        place = self.keys.column_names.index(DUE)
+        return Group(self.keys.set_column(place, DUE, wrap(due)), self.state)
+
+    def where(self, keep: NDArray[np.bool_]) -> Group:
+        """Some slots."""
+        slots = np.flatnonzero(keep)
+        return Group(self.keys.take(wrap(slots)), self.state.select(slots))
+
+    @property
+    def n_held(self) -> int:
+        """How many rows are held back."""
+        return int(self.state.tables[ROWS].lengths(np.arange(len(self))).sum())
+
+    def oldest(self, column: str) -> int | None:
+        """The earliest time of the rows that are held back."""
+        rows, _ = self.state.tables[ROWS].read(np.arange(len(self)))
+        if rows is None or column not in rows.column_names:
+            return None
+        return int(ints_of(plain(rows.column(column))).min())
+
+    def write(self, fingerprint: str) -> bytes:
+        """The group as bytes, compressed: the longer, the more its way to and from the store costs."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, self.keys.schema) as writer:
+            writer.write_table(self.keys)
+        keys, state = sink.getvalue().to_pybytes(), self.state.snapshot(fingerprint)
+        plain_bytes = len(keys).to_bytes(8, "little") + keys + state
+        compressed: bytes = pa.compress(plain_bytes, codec="lz4", asbytes=True)
+        return len(plain_bytes).to_bytes(8, "little") + compressed
+
+    @staticmethod
+    def read(data: bytes, runner: Runner, fingerprint: str) -> Group:
+        """A group that was written."""
+        size = int.from_bytes(data[:8], "little")
+        plain_bytes = pa.decompress(data[8:], decompressed_size=size, codec="lz4", asbytes=True)
+        end = 8 + int.from_bytes(plain_bytes[:8], "little")
+        keys = pa.ipc.open_stream(pa.py_buffer(plain_bytes[8:end])).read_all()
+        return Group(keys, runner.open().restore(plain_bytes[end:], fingerprint))
+
+
+def shards_of(hashes: NDArray[np.int64], n_shards: int) -> NDArray[np.int64]:
+    """The shard of each hash where there are so many."""
+    words = hashes.view(np.uint64) >> np.uint64(16)  # lower bits say the bucket
+    level = np.uint64((1 << n_shards.bit_length()) - 1)
+    wide = words & level
+    found: NDArray[np.int64] = np.where(wide < n_shards, wide, wide & (level >> np.uint64(1))).astype(np.int64)
+    return found
+
+
+def split_from(n_shards: int) -> int:
+    """The shard that gives slots to a new one, number `n_shards`."""
+    return n_shards - (1 << (n_shards.bit_length() - 1))

@@ -1,0 +1,101 @@
+"""Rows on their way to the operator: in blobs, a few for each bucket, so that nobody handles them one by one.
+
+A bucket's number follows from the hash of its keys, which Spark projects. Its id is what Spark partitions by: small
+numbers would leave many of Spark's partitions empty, so ids are chosen of which every remainder is hit as often.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.values import numpy_of, plain
+from sparkrex.columns.wrap import wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+HASH = "rex_hash"
+"""The column with the hash of a row's keys."""
+MOST_BUCKETS = 256
+_GATHERED = 64 << 20
+"""Bytes of rows that are put into blobs at a time."""
+
+
+def pack(batches: Iterable[pa.RecordBatch], n_buckets: int) -> Iterator[tuple[int, bytes]]:
+    """Blobs with the ids of their buckets; an empty one for every bucket without rows, which so learns of the batch."""
+    is_filled = np.zeros(n_buckets, np.bool_)
+    for table in _gathered(batches):
+        numbers = (numpy_of(plain(table.column(HASH))) % n_buckets).astype(np.int64)
+        is_filled[numbers] = True
+        order = np.argsort(numbers, kind="stable")
+        rows = table.take(wrap(order)).combine_chunks()
+        cuts = np.searchsorted(numbers[order], np.arange(n_buckets + 1))
+        for number in np.flatnonzero(np.diff(cuts)).tolist():
+            yield BUCKET_IDS[number], write_rows(rows.slice(cuts[number], cuts[number + 1] - cuts[number]))
+    for number in np.flatnonzero(~is_filled).tolist():
+        yield BUCKET_IDS[number], b""
+
+
+def unpack(blobs: Iterable[bytes], schema: pa.Schema) -> pa.Table:
+    """The rows of some blobs."""
+    return pa.concat_tables([schema.empty_table(), *(read_rows(blob, schema) for blob in blobs if blob)])
+
+
+def write_rows(rows: pa.Table) -> bytes:
+    """Rows as bytes, without their schema, which who reads them knows."""
+    (batch,) = rows.combine_chunks().to_batches()
+    written: bytes = batch.serialize().to_pybytes()
+    return written
+
+
+def read_rows(data: bytes, schema: pa.Schema) -> pa.Table:
+    """Rows that were written."""
+    return pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(data), schema)])
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    kept: list[pa.RecordBatch] = []
+    n_bytes = 0
+    for batch in batches:
+        if batch.num_rows:
+            kept.append(batch)
+            n_bytes += batch.nbytes
+        if n_bytes >= _GATHERED:
+            yield pa.Table.from_batches(kept)
+            kept, n_bytes = [], 0
+    if kept:
+        yield pa.Table.from_batches(kept)
+
+
+def _spread_ids() -> tuple[int, ...]:
+    """The least number of each remainder of Spark's hash by the number of buckets, in the order of the remainders."""
+    found: dict[int, int] = {}
+    number = 0
+    while len(found) < MOST_BUCKETS:
+        found.setdefault(spark_hash(number) % MOST_BUCKETS, number)
+        number += 1
+    return tuple(found[remainder] for remainder in range(MOST_BUCKETS))
+
+
+def spark_hash(number: int, seed: int = 42) -> int:
+    """What Spark partitions an int by: Murmur 3 over its four bytes, as an unsigned number."""
+    word = _rotated(number * 0xCC9E2D51 & _WORD, 15) * 0x1B873593 & _WORD
+    found = _rotated(seed ^ word, 13) * 5 + 0xE6546B64 & _WORD
+    found ^= 4  # its length
+    found = (found ^ found >> 16) * 0x85EBCA6B & _WORD
+    found = (found ^ found >> 13) * 0xC2B2AE35 & _WORD
+    return found ^ found >> 16
+
+
+_WORD = 0xFFFFFFFF
+
+
+def _rotated(word: int, by: int) -> int:
+    return (word << by | word >> (32 - by)) & _WORD
+
+
+BUCKET_IDS = _spread_ids()
+"""By number, the ids of buckets."""

@@ -1,0 +1,91 @@
+"""A stream and its drain give the rows of the batch over the same rows without the late ones."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.streams.driving import EPOCH, TICK, TIME, Query, drive
+
+from sparkrex.languages.events.syntax import StreamOptions
+from sparkrex.modes.trends.language.syntax import TrendOptions
+from sparkrex.modes.trends.plan import Counts
+
+TYPES = {"A": "x in (0, 1)", "B": "x >= 2", "C": "x = 4"}
+EVENTS = StreamOptions(TIME, ("id",), None, TYPES, has_strict_ties=False)
+TRENDS = TrendOptions(EVENTS, None, Counts.EXACT)
+QUERIES = {
+    "v shape": Query(
+        "PARTITION BY k ORDER BY ts, id MEASURES FIRST(id) AS a, LAST(id) AS b, COUNT(D.x) AS n "
+        "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
+    ),
+    "within": Query(
+        "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a, LAST(id) AS b, SUM(x) AS s "
+        "AFTER MATCH SKIP TO NEXT ROW PATTERN (A B* C) WITHIN INTERVAL '5' SECOND DEFINE A AS x > 1, C AS x < A.x",
+        settings={"tie_break": "id"},
+    ),
+    "within ops": Query(
+        "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a, LAST(id) AS b, AVG(x) AS s "
+        "PATTERN (A B* C) WITHIN INTERVAL '7' SECOND "
+        "DEFINE A AS x > 2, B AS x < A.x + 1 AND SUM(B.x) < 5, C AS x > A.x", settings={"tie_break": "id"},
+    ),
+    "all rows": Query(
+        "PARTITION BY k ORDER BY ts, id MEASURES MATCH_NUMBER() AS m, CLASSIFIER() AS c, PREV(A.x) AS p "
+        "ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A+ B?) DEFINE A AS x > 1, B AS x < A.x"
+    ),
+    "next and ends": Query(
+        "ORDER BY ts, id MEASURES FIRST(id) AS a, NEXT(LAST(id), 2) AS n PATTERN (^ A B | A A $) DEFINE A AS x > 0"
+    ),
+    "skip till any": Query(
+        "PATTERN SEQ(A a, B+ b[], ~(C c)) WHERE skip_till_any_match(a, b[]) { [k] AND b[i].x > a.x } "
+        "WITHIN 6 seconds RETURN a.id AS a, count(b[]) AS n, b[b.LEN].id AS b",
+        "MATCH_EVENTS", EVENTS,
+    ),
+    "next match": Query(
+        "PATTERN SEQ(A a, B b, C c) WHERE skip_till_next_match(a, b, c) { [k] } WITHIN 9 seconds "
+        "RETURN a.id AS a, b.id AS b, c.id AS c", "MATCH_EVENTS", EVENTS,
+    ),
+    "trends": Query(
+        "RETURN k, COUNT(*) AS n, SUM(A.x) AS s PATTERN SEQ(A+, B) SEMANTICS skip-till-any-match WHERE [k] "
+        "GROUP-BY k WITHIN 10 seconds SLIDE 3 seconds",
+        "MATCH_TRENDS", TRENDS,
+    ),
+    "segments": Query(
+        "PARTITION BY k ORDER BY ts MEASURES FIRST(A.id) AS a, LAST(A.id) AS b, START_INDEX() AS i ALL MATCHES "
+        "PATTERN (A) DEFINE SEGMENT A AS avg(x) > 2 AND window(ts, 0, 6, SECOND)",
+        settings={"tie_break": "id"},
+    ),
+}
+
+
+def rows_of(draw: random.Random, n_rows: int, *, nulls: bool = True) -> pa.Table:
+    """Rows almost in the order of their times."""
+    time = EPOCH
+    lines: list[dict[str, Any]] = []
+    for number in range(n_rows):
+        time += draw.choice([0, 0, 1, 1, 2, 9])
+        late = draw.choice([0, 0, 0, 1, 2, 12])
+        lines.append({
+            "id": number, "k": draw.choice(["a", "b", "c", None]), "x": draw.randint(0, 4),
+            TIME: None if nulls and draw.random() < 0.02 else (time - late) * TICK,
+        })
+    schema = pa.schema([("id", pa.int64()), ("k", pa.string()), ("x", pa.int64()), (TIME, pa.timestamp("us", "UTC"))])
+    return pa.Table.from_pylist(lines, schema)
+
+
+def sorted_rows(table: pa.Table) -> list[str]:
+    return sorted(map(repr, table.to_pylist()))
+
+
+@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("seed", range(25))
+def test_stream_and_drain_are_the_batch(name: str, seed: int) -> None:
+    draw = random.Random(f"{name} {seed}")
+    table = rows_of(draw, draw.choice([0, 3, 10, 40]))
+    driven = drive(QUERIES[name], table, draw)
+    late = set(driven.late.column("id").to_pylist()) if "id" in driven.late.column_names else set()
+    kept = table.filter(pa.array([one not in late for one in table.column("id").to_pylist()], pa.bool_()))
+    given = pa.concat_tables([*driven.results, driven.drained])
+    assert sorted_rows(given) == sorted_rows(QUERIES[name].batch(kept))
