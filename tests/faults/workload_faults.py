@@ -36,7 +36,6 @@ from sparkrex.modes.workload import (
 )
 from sparkrex.modes.workload.kernels import arenas, index, join, kleene, links, matches
 from sparkrex.modes.workload.kernels import search as search_kernel
-from sparkrex.workloads import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,13 +46,15 @@ if TYPE_CHECKING:
 class WorkloadFault:
     """What is done wrong, in words; the function, what stands in it, and what stands there instead.
 
-    `is_of_runs`: it is shown by runs whose patterns and plans change, not by one plan.
+    `is_of_runs`: it is shown by runs whose patterns and plans change, not by one plan. `example` is the example or run
+    by hand that is tried first, if random ones seldom show it.
     """
 
     name: str
     function: Any
     right: str
     wrong: str
+    example: str = ""
     is_of_runs: bool = False
 
     @contextmanager
@@ -101,6 +102,7 @@ JOIN_FAULTS = (
     WorkloadFault(
         "a partial match that fills the window is too long for a join", join.join, "own_low >= bound",
         "own_low > bound",
+        example="three windows, one after the other",
     ),
     WorkloadFault(
         "what begins with the window is outside it", join.join, "pool[other_low + here] < bound",
@@ -110,11 +112,15 @@ JOIN_FAULTS = (
         "a root does not test its own window", search_kernel.copy_complete,
         "rows.gives[last] and pool[low + place] >= rows.window_first[window, last]", "rows.gives[last]",
     ),
-    WorkloadFault("tied events follow each other in a join", join.join, "else ordinal[own_low]", "else own_low"),
+    WorkloadFault(
+        "tied events follow each other in a join", join.join, "else ordinal[own_low]", "else own_low",
+        example="two are tied",
+    ),
     WorkloadFault(
         "an event is before what is tied with it", links.holds,
         "return last < ordinal[row_read(right, right_reads and FIRST, cell_row, cell_first)]",
         "return last < row_read(right, right_reads and FIRST, cell_row, cell_first)",
+        example="two of three are tied",
     ),
     WorkloadFault(
         "an array comes after what its last event comes after", links.holds, "right_reads and FIRST", "right_reads"
@@ -122,12 +128,14 @@ JOIN_FAULTS = (
     WorkloadFault(
         "only the last event of an array may not be elsewhere", links._has_event, "cell = cell_before[cell]",
         "cell = -1",
+        example="an array and one of its events",
     ),
     WorkloadFault(
         "only the last of the later events of an array is compared", links.holds,
         "if not compares(operator, pool[left_keys + rank[left_rank, cell_row[cell]]], other):\n"
         "                return False\n            cell = cell_before[cell]",
         "return compares(operator, pool[left_keys + rank[left_rank, cell_row[cell]]], other)",
+        example="an array fails in the middle",
     ),
     WorkloadFault(
         "a join looks up the key of the other side", join.join, "(left_key if is_left else right_key) + new",
@@ -137,10 +145,14 @@ JOIN_FAULTS = (
         "what is in a bucket is equal", join.join, "(there >= end or pool[scanned + there] != least_key)",
         "there >= end",
     ),
-    WorkloadFault("less is less or equal", index.key_range, "low = own + 1", "low = own"),
+    WorkloadFault(
+        "less is less or equal", index.key_range, "low = own + 1", "low = own",
+        example="the same value is not less",
+    ),
     WorkloadFault("a comparison is not turned round", index.key_range, "operator = GREATER - operator", "pass"),
     WorkloadFault(
-        "NULL equals NULL", index.key_range, "if own == NULL_KEY:", "if own == NULL_KEY and operator != EQUAL:"
+        "NULL equals NULL", index.key_range, "if own == NULL_KEY:", "if own == NULL_KEY and operator != EQUAL:",
+        example="NULL on both sides",
     ),
     WorkloadFault(
         "an instance expires one event too early", index.pass_over, "pool[highs + head] < bound",
@@ -149,13 +161,16 @@ JOIN_FAULTS = (
     WorkloadFault(
         "one instance is not put into the index", index.fill_index, "sides[node, side, N_IN] = end\n",
         "sides[node, side, N_IN] = end + 1\n",
+        example="one value after the other",
     ),
     WorkloadFault(
         "what has moved is passed over as before", index.enter_side,
         "sides[node, side, HEAD] = sides[node, side, N_IN] = 0", "sides[node, side, N_IN] = 0",
+        example="three windows, one after the other",
     ),
     WorkloadFault(
-        "the second comparison of a join is lost", joining.join_lines, "in compared[1:]", "in compared[2:]"
+        "the second comparison of a join is lost", joining.join_lines, "in compared[1:]", "in compared[2:]",
+        example="two comparisons of a pair",
     ),
     WorkloadFault(
         "an order that another could imply is not tested", joining._ordered, "if not tested.intersection(nearer):",
@@ -164,6 +179,7 @@ JOIN_FAULTS = (
     WorkloadFault(
         "a comparison from right to left is read from left to right", joining._comparison_line,
         "else link_codes.GREATER - operator", "else operator",
+        example="the greater one first",
     ),
     WorkloadFault(
         "the slots of a root are in the order of its node", prepared.Prepared._make_roots, "node, root.slots,",
@@ -176,17 +192,22 @@ EVENT_FAULTS = (
         "later events of an array meet the conditions of the first", arrays.SegmentArrays.kleene_rows,
         "self._truth(leaf.later, rows)", "self._truth(leaf.own, rows)",
     ),
-    WorkloadFault("a formula that is unknown holds", formulas.where_holds, "fill_null(False)", "fill_null(True)"),
+    WorkloadFault(
+        "a formula that is unknown holds", formulas.where_holds, "fill_null(False)", "fill_null(True)",
+        example="NULL in a formula",
+    ),
     WorkloadFault(
         "the variables of a formula are swapped", joining.join_lines, "slots if link.is_forward else slots[::-1]",
         "slots",
     ),
     WorkloadFault(
-        "an array has tied events", kleene.extend, "pool[high + earlier] < ordinal[row]", "pool[high + earlier] < row"
+        "an array has tied events", kleene.extend, "pool[high + earlier] < ordinal[row]", "pool[high + earlier] < row",
+        example="an array of tied events",
     ),
     WorkloadFault(
         "an array is continued behind the last one only", kleene.extend, "range(head, n_before)",
         "range(max(head, n_before - 1), n_before)",
+        example="an array of three events",
     ),
     WorkloadFault(
         "an array begins with its last event", kleene.extend, "= row, first, pool[value + earlier]",
@@ -198,22 +219,27 @@ EVENT_FAULTS = (
     WorkloadFault(
         "a pattern stops with as many events as it may have", overflow.Overflow._find, "n_inside > self.max_kleene",
         "n_inside >= self.max_kleene",
+        example="as many as an array may have",
     ),
     WorkloadFault(
-        "arrays have one event less than they may", overflow.Overflow.first_rows, "- self.max_kleene + 1",
-        "- self.max_kleene + 2",
+        "arrays have one event less than they may", overflow.Overflow.first_rows, "rows[np.maximum(place, 0)]",
+        "rows[np.maximum(place, 0)] + 1",
+        example="as many as an array may have",
     ),
     WorkloadFault(
         "the match at which a pattern stops is given", decide.Decider._inside, "complete.high < stop[place]",
         "complete.high <= stop[place]",
+        example="one too many ends a match",
     ),
     WorkloadFault(
-        "a pattern that has stopped goes on with the next feed", counts.Counts.stop_rows, "-1, NEVER", "NEVER, NEVER"
+        "a pattern that has stopped goes on with the next feed", counts.Counts.stop_rows, "-1, NEVER", "NEVER, NEVER",
+        example="fewer again after one too many",
     ),
     WorkloadFault(
         "alternatives that are alike are given each", normal_form._normal_form,
         "in {way.variables: way for way in _ways(query.pattern, kleenes)}.values():",
         "in _ways(query.pattern, kleenes):",
+        example="two options, neither taken",
     ),
 )
 
@@ -221,17 +247,20 @@ ABSENCE_FAULTS = (
     WorkloadFault(
         "a leading NOT misses the first event of the window", decide._gap,
         "arrays.window_first[window, complete.high] - 1", "arrays.window_first[window, complete.high]",
+        example="absent at the start of the window",
     ),
     WorkloadFault(
         "a leading NOT looks through the window of the first event", decide._gap,
         "arrays.window_first[window, complete.high] - 1", "arrays.window_first[window, complete.low] - 1",
+        example="absent before the window of the last",
     ),
     WorkloadFault(
         "an event that is tied with its neighbours is between them", decide._gap,
         "return arrays.last_of_time[first], arrays.ordinal[last]", "return first, last",
     ),
     WorkloadFault(
-        "a NOT looks behind the first event of an array", decide._gap, "rows(item, LAST)", "rows(item, FIRST)"
+        "a NOT looks behind the first event of an array", decide._gap, "rows(item, LAST)", "rows(item, FIRST)",
+        example="absent inside an array",
     ),
     WorkloadFault(
         "a NOT looks until the last event of what follows", decide._gap, "last = np.min(", "last = np.max("
@@ -244,13 +273,16 @@ ABSENCE_FAULTS = (
         "the event in front of a NOT rejects", matches.reject, "after[match] + 1", "after[match]"
     ),
     WorkloadFault(
-        "one condition of a NOT is enough", matches.reject, "is_there = is_there and compares", "is_there = compares"
+        "one condition of a NOT is enough", matches.reject, "is_there = is_there and compares", "is_there = compares",
+        example="absent by two comparisons",
     ),
     WorkloadFault(
-        "a trailing NOT misses the last event of the window", waiting.settle, "[low[own]] + 1", "[low[own]]"
+        "a trailing NOT misses the last event of the window", waiting.settle, "[low[own]] + 1", "[low[own]]",
+        example="absent at the end of the window",
     ),
     WorkloadFault(
-        "a trailing NOT begins with tied events", waiting.settle, "search.arrays.last_of_time[high[own]]", "high[own]"
+        "a trailing NOT begins with tied events", waiting.settle, "search.arrays.last_of_time[high[own]]", "high[own]",
+        example="absent, but tied with the last",
     ),
     WorkloadFault(
         "a match is decided while its window is open", waiting.settle, "low[own] < open_from[window, place[own]]",
@@ -275,7 +307,10 @@ KEPT_FAULTS = (
         "segments overlap too little", segments.cut_segments, "int(first[begin - 1])",
         "min(begin, int(first[begin]) + 1)",
     ),
-    WorkloadFault("segments overlap by the smallest window", segments.cut_segments, "max(sizes)", "min(sizes)"),
+    WorkloadFault(
+        "segments overlap by the smallest window", segments.cut_segments, "max(sizes)", "min(sizes)",
+        example="windows of two sizes over a cut",
+    ),
     WorkloadFault(
         "a match is given by both segments that it lies in", segment_search._Part.__init__,
         "gives = is_new & (row >= segment.begin)", "gives = is_new",
@@ -287,6 +322,7 @@ KEPT_FAULTS = (
     WorkloadFault(
         "arrays of several segments have the same cells", kept.Kept._with_cells_from,
         "instances[_VALUES:] += begin * ~_are_rows(instances)", "pass",
+        example="arrays under way in three slots",
     ),
     WorkloadFault(
         "arrays of several slots have the same cells", kept.take_out, "np.where(is_row, begin, first_cell[place])",
@@ -295,6 +331,7 @@ KEPT_FAULTS = (
     WorkloadFault(
         "matches that wait in two slots are one", kept._take_waiting,
         "(own[2, 1:] != own[2, :-1]) | (own_place[1:] != own_place[:-1])", "own[2, 1:] != own[2, :-1]",
+        example="two slots wait",
     ),
     WorkloadFault("matches that wait are forgotten", kept._take_waiting, "if table is None:", "if True:"),
     WorkloadFault(
@@ -318,6 +355,7 @@ RUN_FAULTS = (
     WorkloadFault(
         "what is a window old is history no more", history._in_window, "times.values > times.size",
         "times.values >= times.size", is_of_runs=True,
+        example="the end of a window after a new plan",
     ),
     WorkloadFault(
         "history is that of the smallest window", history.History.add, "widest = max(found,", "widest = min(found,",
@@ -326,26 +364,29 @@ RUN_FAULTS = (
     WorkloadFault(
         "what the old plan has decided is decided again", live.LiveGroup._see_history, "replace(feed, opens=opens)",
         "replace(feed, opens=opens, horizon=None)", is_of_runs=True,
+        example="another key lets time pass",
     ),
     WorkloadFault(
         "an added pattern has matches that begin in the chunk before", live.LiveGroup._own_matches,
         "arrival > self.born[name]", "arrival >= self.born[name]", is_of_runs=True,
     ),
     WorkloadFault(
-        "an added pattern has all matches", run.Run.add, "self._born[name] = self._n_chunks", "self._born[name] = 0",
-        is_of_runs=True,
+        "an added pattern has matches that began long before", live.LiveGroup._own_matches,
+        "arrival > self.born[name]", "arrival > 0", is_of_runs=True,
     ),
     WorkloadFault(
         "a pattern that comes again has the numbers of before", live.LiveGroup.change, "if name in stays}",
         "if name in self.born}", is_of_runs=True,
+        example="a pattern comes again at once",
     ),
     WorkloadFault(
         "time does not pass where no event comes", live.LiveGroup._feed_of, "idle = idle[self._holds(idle)]",
         "idle = idle[:0]", is_of_runs=True,
+        example="another key lets time pass",
     ),
     WorkloadFault(
         "no event comes at the time of the last", live.LiveGroup.feed, "else before(last)", "else last",
-        is_of_runs=True,
+        is_of_runs=True, example="a chunk begins at the time of the last",
     ),
     WorkloadFault(
         "a run numbers matches by the last chunk", live.LiveGroup._own_matches, "counts[slots] += np.bincount",
@@ -354,6 +395,7 @@ RUN_FAULTS = (
     WorkloadFault(
         "a pattern that has stopped goes on under a new plan", live.LiveGroup._begin, "if name in stays})",
         "if name not in stays})", is_of_runs=True,
+        example="a pattern stops before a new plan",
     ),
 )
 

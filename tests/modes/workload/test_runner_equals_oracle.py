@@ -14,6 +14,7 @@ import pytest
 from tests.modes.events.engine_runs import engine_matches, evaluator_of
 from tests.modes.workload import oracle
 from tests.modes.workload.comparing import difference, drawn_example
+from tests.modes.workload.directed import DIRECTED
 from tests.modes.workload.draws import Workload, describe, drawn_workload
 from tests.modes.workload.running import by_partition, nonempty
 
@@ -92,3 +93,11 @@ def test_every_plan_finds_what_the_oracle_finds(
     print(dict(counts), shares)
     if counts["examples"] >= 100:
         assert {name: share for name, share in shares.items() if share < LEAST_PERCENT[name]} == {}
+
+
+@pytest.mark.parametrize("name", DIRECTED)
+def test_examples_by_hand_find_what_the_oracle_finds(name: str, evaluator: RelationEvaluator) -> None:
+    for seed in range(3):
+        example = DIRECTED[name].example(seed)
+        assert example.shared.refusals == {}
+        assert [difference(example, way, evaluator) for way in example.plans] == [None] * len(example.plans)
