@@ -6,28 +6,30 @@ Every call begins with what the stores hold, and an operator of its own now and 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
+import sqlglot
 
+from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.wrap import wrap
-from sparkrex.modes.events.engine import taking_part
-from sparkrex.modes.events.plan import EventQuery
+from sparkrex.matching.feed import Feed
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.modes.tables import mode_of
-from sparkrex.modes.trends.engine import in_partitions
-from sparkrex.modes.trends.plan import TrendQuery
 from sparkrex.pipeline import open_relation, parse_bound, run_relation
-from sparkrex.scalar.expression import ColumnAt
 from sparkrex.settings import make_settings
+from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.operator import Advanced, BucketOperator, StreamTask
 from sparkrex.streams.packing import BUCKET_IDS, HASH, pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from sparkrex.spark.lowering import Lowered
 
 N_BUCKETS = 3
 TIME = "ts"
@@ -62,40 +64,89 @@ class Query:
 
     @cached_property
     def _settings(self) -> Any:
-        return make_settings({"tie_break": (), **self.settings})
+        return make_settings(self.settings)
 
     @cached_property
     def _parsed(self) -> Any:
         return parse_bound(self.text, "spark", self.keyword, self.options, None)
 
-    def task(self, table: pa.Table) -> StreamTask:
-        """The task over rows of a table."""
-        with open_relation(self._parsed, {"rex_input": table.slice(0, 0)}, self._settings) as (plan, rows, evaluator):
-            output = run_relation(plan, rows, evaluator, self._settings).schema
-            keys = tuple(
-                (key.expression.column, key.name) for key in plan.partition_by if isinstance(key.expression, ColumnAt)
-            )
-            schema = rows.schema.append(pa.field(HASH, pa.int64()))
-            return StreamTask(
-                mode=mode_of(plan.mode), plan=plan, settings=self._settings, schema=schema, time=TIME, output=output,
-                key_names=keys, fingerprint=fingerprint(plan), text=self.text, version="test",
-            )
+    def cut(self, table: pa.Table) -> Cut:
+        """The query as Spark and its workers would see it, over rows of a table."""
+        with open_relation(self._parsed, {"rex_input": table.slice(0, 0)}, self._settings) as (plan, _, _):
+            mode = mode_of(plan.mode)
 
-    def taking_part(self, table: pa.Table) -> pa.Table:
-        """The rows that Spark would send: of event queries those that can take part."""
-        with open_relation(self._parsed, {"rex_input": table}, self._settings) as (plan, rows, evaluator):
-            if isinstance(plan, EventQuery):
-                return taking_part(plan, rows, evaluator, self._settings)
-            return in_partitions(plan, rows) if isinstance(plan, TrendQuery) else rows
+        def types(lowered: Lowered, names: Sequence[str]) -> pa.Schema:
+            return projected(lowered, table.slice(0, 0)).select(list(names)).schema
+
+        lowered = mode.lower(plan, "rin", self._settings, None, types)
+        if plan.mode == "events":
+            lowered.worker = replace(lowered.worker, equal_by=())
+        return Cut(self, mode, lowered, projected(lowered, table.slice(0, 0)).schema)
+
+
+@dataclass
+class Cut:
+    """What Spark does, which DuckDB does here, and what the workers do."""
+
+    query: Query
+    mode: Any
+    lowered: Lowered
+    schema: pa.Schema
+
+    def task(self) -> StreamTask:
+        """The task of the workers."""
+        plan, settings = self.lowered.worker, self.query._settings
+        evaluator = WorkerEvaluator(plan, settings)
+        runner = self.mode.runner(plan, self.schema.empty_table(), self.lowered.keys, evaluator, settings)
+        nothing = Arrangement(None, np.zeros(1, np.int64), 0)
+        output = runner.feed(runner.open(), Feed.whole(self.schema.empty_table(), nothing)).schema
+        evaluator.close()
+        return StreamTask(
+            mode=self.mode, plan=plan, settings=settings, schema=self.schema.append(pa.field(HASH, pa.int64())),
+            time=self.lowered.order[0], output=output, key_names=self.lowered.key_names(),
+            fingerprint=fingerprint(plan), text=self.query.text, version="test",
+        )
+
+    def rows(self, table: pa.Table) -> pa.Table:
+        """The rows that travel."""
+        return with_hash(projected(self.lowered, table), self.lowered.keys).cast(
+            self.schema.append(pa.field(HASH, pa.int64()))
+        )
+
+    def result(self, given: pa.Table) -> pa.Table:
+        """The result from what workers give."""
+        if not self.lowered.outputs:
+            return given
+        texts = [f'{_duckdb(text)} AS "{name}"' for name, text in self.lowered.outputs.items()]
+        return _ask(f"SELECT {', '.join(texts)} FROM given", given=given)
+
+
+def projected(lowered: Lowered, table: pa.Table) -> pa.Table:
+    """The columns that Spark would project."""
+    texts = [f'{_duckdb(text)} AS "{name}"' for name, text in lowered.projections.items()]
+    where = f" WHERE {_duckdb(lowered.where)}" if lowered.where else ""
+    return _ask(f"SELECT {', '.join(texts)} FROM rin{where}", rin=table)
+
+
+def _duckdb(text: str) -> str:
+    return sqlglot.transpile(text, read="spark", write="duckdb")[0]
+
+
+def _ask(sql: str, **tables: pa.Table) -> pa.Table:
+    with duckdb.connect() as connection:
+        for name, table in tables.items():
+            connection.register(name, table)
+        return connection.sql(sql).to_arrow_table()
 
 
 @dataclass
 class Driven:
-    """What a stream has given, batch by batch, and which rows were late."""
+    """What a stream and its drain have given, which rows must have been late, and how many were said to be."""
 
-    results: list[pa.Table]
-    late: pa.Table
+    given: pa.Table
     drained: pa.Table
+    is_late: pa.Array
+    n_late: int
     stores: list[DictStore]
 
 
@@ -103,11 +154,12 @@ class Stream:
     """Buckets of one query, called batch by batch."""
 
     def __init__(self, query: Query, table: pa.Table, draw: random.Random | None = None) -> None:
-        self.task = query.task(table)
-        self.query, self.draw = query, draw or random.Random(0)
+        self.cut = query.cut(table)
+        self.task = self.cut.task()
+        self.draw = draw or random.Random(0)
         self.stores = [DictStore() for _ in range(N_BUCKETS)]
         self.operator = BucketOperator(self.task)
-        self.watermark = self.previous = 0
+        self.watermark = 0
 
     def batch(self, rows: pa.Table, watermark: int) -> list[Advanced]:
         """One batch: rows in any order, cut into map tasks, then all buckets."""
@@ -115,19 +167,19 @@ class Stream:
             self.operator.close()
             self.operator = BucketOperator(self.task)
         blobs: dict[int, list[bytes]] = {identity: [] for identity in BUCKET_IDS[:N_BUCKETS]}
-        hashed = with_hash(self.query.taking_part(rows), [column for column, _ in self.task.key_names])
-        order = list(range(hashed.num_rows))
+        sent = self.cut.rows(rows)
+        order = list(range(sent.num_rows))
         self.draw.shuffle(order)
-        hashed = hashed.select(self.task.schema.names).take(pa.array(order, pa.int64()))
-        cut = self.draw.randint(0, hashed.num_rows)
-        for part in (hashed.slice(0, cut), hashed.slice(cut)):
-            for identity, blob in pack(part.cast(self.task.schema).to_batches(), N_BUCKETS):
+        sent = sent.take(pa.array(order, pa.int64()))
+        at = self.draw.randint(0, sent.num_rows)
+        for part in (sent.slice(0, at), sent.slice(at)):
+            for identity, blob in pack(part.to_batches(), N_BUCKETS):
                 blobs[identity].append(blob)
         found = []
         for number, identity in enumerate(BUCKET_IDS[:N_BUCKETS]):
             self.draw.shuffle(blobs[identity])
             found.append(self.operator.advance(number, self.stores[number], blobs[identity], watermark))
-        self.previous, self.watermark = self.watermark, watermark
+        self.watermark = watermark
         return found
 
     def drain(self) -> pa.Table:
@@ -151,18 +203,28 @@ def _hash(line: tuple[Any, ...]) -> int:
 
 
 def drive(query: Query, table: pa.Table, draw: random.Random) -> Driven:
-    """Rows in the order in which they arrive, in random batches, each with the watermark that Spark would have."""
+    """Rows in the order in which they arrive, in random batches, each with the watermark that Spark would have.
+
+    Rows that the watermark of the batch before has passed are late.
+    """
     stream = Stream(query, table, draw)
-    results, late = [], []
+    results = [stream.task.output.empty_table()]
+    is_late = []
+    n_late = 0
     delay = draw.choice([0, 1, 3, 10]) * TICK
     at = high = 0
     times = table.column(TIME).cast(pa.int64()).to_pylist()
     while at < table.num_rows or draw.random() < 0.5:
-        watermark = max(stream.watermark, high - delay)
+        previous, watermark = stream.watermark, max(stream.watermark, high - delay)
         n_rows = min(draw.choice([0, 0, 1, 1, 2, 5, 20]), table.num_rows - at)
+        fed = times[at : at + n_rows]
+        is_late += [time is None or time <= previous for time in fed]
         for advanced in stream.batch(table.slice(at, n_rows), watermark):
             results.append(advanced.rows)
-            late.append(advanced.late)
-        high = max([high, *(time for time in times[at : at + n_rows] if time is not None)])
+            n_late += advanced.metrics.late
+        high = max([high, *(time for time in fed if time is not None)])
         at += n_rows
-    return Driven(results, pa.concat_tables([stream.task.schema.empty_table(), *late]), stream.drain(), stream.stores)
+    return Driven(
+        stream.cut.result(pa.concat_tables(results)), stream.cut.result(stream.drain()), pa.array(is_late, pa.bool_()),
+        n_late, stream.stores,
+    )

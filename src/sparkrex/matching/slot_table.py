@@ -51,6 +51,11 @@ class SlotTable:
         return sum(piece.n_bytes for piece in self._pieces.values())
 
     @property
+    def schema(self) -> pa.Schema | None:
+        """The columns of the rows; None without any."""
+        return next((piece.table.schema for piece in self._pieces.values()), None)
+
+    @property
     def n_pieces(self) -> int:
         """How many tables the rows are in."""
         return len(self._pieces)

@@ -58,6 +58,11 @@ class State:
         """The numbers of all slots, to be read and written."""
         return self._numbers[: self.n_slots]
 
+    def column_type(self, name: str) -> pa.DataType | None:
+        """The type of a column of the rows that are held back; None if there are none."""
+        schema = self.tables[ROWS].schema
+        return None if schema is None else schema.field(name).type
+
     @property
     def nbytes(self) -> int:
         """Bytes of everything that is kept."""

@@ -6,6 +6,7 @@ lies in. A slot is fed again at the first of these moments that is still to come
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from sparkrex.columns.values import ints_of, plain
 from sparkrex.matching.state import ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -30,27 +31,30 @@ def horizon_number(horizon: pa.Scalar) -> int:
     return int(ints_of(pa.repeat(horizon, 1))[0])
 
 
-def first_wakes(
-    state: State, slots: NDArray[np.int64], column: str, distances: Callable[[pa.DataType], Iterable[int]], horizon: int
-) -> NDArray[np.int64]:
-    """For each slot the least `time + distance` above the horizon, over the rows held back and the distances.
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """So far behind a column's value in a row that is held back, in the integers that it is counted in."""
 
-    `distances` gives them for a type of the column, in the integers that it is counted in.
-    """
+    column: str
+    distance: int
+
+
+def first_wakes(
+    state: State, slots: NDArray[np.int64], moments: Iterable[Moment], horizon: int
+) -> NDArray[np.int64]:
+    """For each slot the least moment above the horizon, over the rows that are held back."""
     found = np.full(len(slots), NEVER)
     rows, offsets = state.tables[ROWS].read(slots)
     if rows is None:
         return found
-    values = plain(rows.column(column))
-    times = ints_of(values)
-    least = np.full(len(times), NEVER)
-    for distance in distances(values.type):
+    least = np.full(rows.num_rows, NEVER)
+    for moment in moments:
+        column = plain(rows.column(moment.column))
+        values = ints_of(column)
         # A sum beyond 64 bits is a moment that never comes.
-        is_small = times <= NEVER - min(max(distance, 0), NEVER)
-        moment = np.where(is_small, times + min(distance, NEVER), 0)
-        np.minimum(least, np.where(is_small & (moment > horizon), moment, NEVER), out=least)
-    if values.null_count:
-        least[np.asarray(values.is_null())] = NEVER
+        is_one = np.asarray(column.is_valid()) & (values <= NEVER - min(max(moment.distance, 0), NEVER))
+        when = np.where(is_one, values, 0) + min(moment.distance, NEVER)
+        np.minimum(least, np.where(is_one & (when > horizon), when, NEVER), out=least)
     has_rows = np.flatnonzero(np.diff(offsets))
     found[has_rows] = np.minimum.reduceat(least, offsets[has_rows])
     return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,10 +18,10 @@ from sparkrex.matching.event_order import check_order, order_columns
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.slot_table import offsets_of
 from sparkrex.matching.state import State
-from sparkrex.matching.waking import first_wakes, holds_nothing
+from sparkrex.matching.waking import Moment, first_wakes, holds_nothing
 from sparkrex.modes.events.nfab.kept import FRESH, TABLES, put_into, take_out
 from sparkrex.modes.events.nfab.matcher import Feeding
-from sparkrex.modes.events.nfab.windows import window_sizes
+from sparkrex.modes.events.nfab.windows import window_size
 from sparkrex.modes.events.output import build_events
 from sparkrex.modes.plan import columns_of
 
@@ -102,7 +101,9 @@ class EventRunner:
 
     def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
         """See `matching.runner.Waking`: a window of time passes `size` behind its first event."""
-        return first_wakes(state, slots, order_columns(self.query)[0], partial(window_sizes, self.query), horizon)
+        time = order_columns(self.query)[0]
+        size = window_size(self.query, state.column_type(time))
+        return first_wakes(state, slots, [] if size is None else [Moment(time, size)], horizon)
 
     def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """See `matching.runner.Waking`. Which matches a slot has had is known by their numbers alone."""

@@ -13,8 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.values import ints_of, plain
+from sparkrex.matching.waking import Moment
 from sparkrex.modes.rows.kernels.arguments import Deadlines
 from sparkrex.modes.rows.runs import find_bounds
+from sparkrex.scalar.expression import ColumnAt
 
 if TYPE_CHECKING:
     from sparkrex.evaluate.bytecode import Bytecode
@@ -59,7 +61,8 @@ def find_deadlines(
     return Deadlines(np.array(begin, np.int64), np.array(lines, np.int64).reshape(-1, 4), earliest)
 
 
-def distances(plan: MatchRecognize, variables: tuple[str, ...], code: Bytecode) -> tuple[int, ...]:
-    """How far behind a mapped row each bound is broken by whatever comes."""
-    found = {bound.constant for bounds in order_bounds(plan, variables, code) for bound in bounds}
-    return tuple(sorted(found))
+def moments(plan: MatchRecognize, variables: tuple[str, ...], code: Bytecode) -> set[Moment]:
+    """When each bound is broken by whatever comes, for those whose other side is a column."""
+    bounds = (bound for of_variable in order_bounds(plan, variables, code) for bound in of_variable)
+    sides = ((code.int_columns[bound.limit], bound.constant) for bound in bounds)
+    return {Moment(side.column, constant) for side, constant in sides if isinstance(side, ColumnAt)}

@@ -25,6 +25,8 @@ from sparkrex.modes.rows.program import Op
 from sparkrex.scalar.split import conjuncts
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sparkrex.columns.ordered import Columns
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
@@ -73,7 +75,9 @@ class Interpreter(Matcher):
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """See `modes.rows.matcher`."""
         search = _Search(self, frame)
+        barred = self.barred(frame, partitions)
         for place in range(len(partitions.ends)):
+            search.barred = barred[place]
             search.run(partitions, place)
         lengths = [len(labels) for _, _, labels in search.matches]
         start = np.array([start for start, _, _ in search.matches], np.int64)
@@ -99,6 +103,7 @@ class _Search:
         self.contexts = {c.variable: c for c in problem.conditions if c.context is not None}
         self.arrangement = Arrangement(None, frame.offsets, frame.table.num_rows)
         self.matches: list[tuple[int, int, list[int]]] = []
+        self.barred: NDArray[np.uint8] = np.zeros(0, np.uint8)
         self.known: dict[tuple[str, int, int, tuple[int, ...]], bool] = {}
 
     def run(self, partitions: Partitions, place: int) -> None:
@@ -139,9 +144,11 @@ class _Search:
                 if self.contexts and n_steps > self.problem.settings.max_steps:
                     raise self.problem.failure(kernel.BUDGET, start)
                 if row >= self.limit and self.is_open:
-                    raise _UndecidedError
+                    if row < self.high or not self.barred[program.variable[at]]:
+                        raise _UndecidedError
+                    ok = False
                 label = 2 * int(program.variable[at]) + int(program.is_excluded[at])
-                ok = row < self.high and self._holds(start, number, (*labels, label))
+                ok = ok and row < self.high and self._holds(start, number, (*labels, label))
                 if ok:
                     labels.append(label)
             elif operation == Op.SPLIT:

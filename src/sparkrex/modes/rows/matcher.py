@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+
+from sparkrex.modes.rows.silence import barred_variables, find_silences
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
     from sparkrex.columns.ordered import Columns
     from sparkrex.matching.matches import Matches
+    from sparkrex.matching.waking import Moment
     from sparkrex.modes.rows.problem import Problem
 
 
@@ -70,12 +74,18 @@ class Matcher(ABC):
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """The matches that these rows decide. Changes `partitions`."""
 
-    def deadline_distances(self) -> tuple[int, ...]:
-        """How far behind a row of the match the horizon may decide something, in integers of the first ORDER BY column.
+    @cached_property
+    def silences(self) -> dict[str, list[Moment]]:
+        """See `silence`."""
+        return find_silences(self.problem)
 
-        Such a bound is broken by every row to come as soon as the horizon is so far.
-        """
-        return ()
+    def barred(self, frame: Columns, partitions: Partitions) -> NDArray[np.uint8]:
+        """For each partition and variable whether the next row cannot be mapped to it."""
+        return barred_variables(self.silences, self.problem.program.variables, frame, partitions)
+
+    def moments(self) -> set[Moment]:
+        """When the horizon may decide something, by rows that are held back."""
+        return {moment for moments in self.silences.values() for moment in moments}
 
     @abstractmethod
     def describe(self) -> list[str]:

@@ -15,12 +15,11 @@ from sparkrex.evaluate.facts import is_positive
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.reading import MatchReader
 from sparkrex.matching.state import State
-from sparkrex.matching.waking import NEVER, first_wakes, holds_nothing
+from sparkrex.matching.waking import first_wakes, holds_nothing
 from sparkrex.modes.plan import columns_of
 from sparkrex.modes.rows.choose import Choice, choose_matcher, next_choice
 from sparkrex.modes.rows.matcher import GivesUpError, Partitions
 from sparkrex.modes.rows.output import Decided, build_output
-from sparkrex.scalar.expression import ColumnAt
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -79,12 +78,7 @@ class RowRunner:
 
     def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
         """See `matching.runner.Waking`."""
-        distances = self.choice.matcher.deadline_distances()
-        if not distances:
-            return np.full(len(slots), NEVER)
-        key = self.plan.order_by[0].expression
-        assert isinstance(key, ColumnAt)  # a bound is on a column
-        return first_wakes(state, slots, key.column, lambda _: distances, horizon)
+        return first_wakes(state, slots, self.choice.matcher.moments(), horizon)
 
     def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """See `matching.runner.Waking`."""

@@ -20,6 +20,8 @@ from sparkrex.modes.rows.kernels.arguments import RunTables
 from sparkrex.modes.rows.program import Op, Program
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from sparkrex.evaluate.bytecode import Bytecode
@@ -90,34 +92,50 @@ def first_variables(program: Program) -> set[int] | None:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`column` at the row under test must not exceed `limit` at `target` plus `constant`."""
+
+    column: int
+    target: int
+    limit: int
+    constant: int
+
+
+def find_differences(code: Bytecode, variable: str) -> Iterator[Difference]:
+    """The conjuncts of a variable's condition that bound a column by one at another row."""
+    begin, end = code.ranges.get(variable, (0, 0))
+    for at in range(begin, end):
+        operation, to, a_mode, a, _, b_mode, b, b_target, _ = code.code[at]
+        if operation not in (m.LE_I, m.LT_I) or to != m.TEST:
+            continue
+        constant = 0
+        if a_mode == m.REGISTER and b_mode == m.CONSTANT and at > begin and b not in code.string_constants:
+            # A difference compared with a constant.
+            earlier, register, *difference = code.code[at - 1]
+            if earlier != m.SUB_I or register != a:
+                continue
+            constant = code.int_constants[b]
+            a_mode, a, _, b_mode, b, b_target, _ = difference
+        if a_mode == m.COLUMN and b_mode == m.TARGET and not (operation == m.LT_I and constant == _SMALLEST):
+            yield Difference(a, b_target, b, constant - (operation == m.LT_I))
+
+
 def find_bounds(code: Bytecode) -> dict[str, list[Bound]]:
     """The bounds of every variable, whether or not their columns rise."""
     sets = {slots[0]: update.variables for update, slots in code.records.slots.items()}
     targets = list(code.targets)
     bounds: dict[str, list[Bound]] = {}
-    for variable, (begin, end) in code.ranges.items():
-        for at in range(begin, end):
-            operation, to, a_mode, a, _, b_mode, b, b_target, _ = code.code[at]
-            if operation not in (m.LE_I, m.LT_I) or to != m.TEST:
-                continue
-            constant = 0
-            if a_mode == m.REGISTER and b_mode == m.CONSTANT and at > begin and b not in code.string_constants:
-                # A difference compared with a constant.
-                earlier, register, *difference = code.code[at - 1]
-                if earlier != m.SUB_I or register != a:
-                    continue
-                constant = code.int_constants[b]
-                a_mode, a, _, b_mode, b, b_target, _ = difference
-            if a_mode != m.COLUMN or b_mode != m.TARGET or (operation == m.LT_I and constant == _SMALLEST):
-                continue
-            kind, offset, _, slot = targets[b_target]
+    for variable in code.ranges:
+        for found in find_differences(code, variable):
+            kind, offset, _, slot = targets[found.target]
             if kind == p.FIRST_OF_PATH and offset == 0:
                 variables = None
             elif kind in (p.FIRST_OF_SET, p.LAST_OF_SET):
                 variables = sets[slot]
             else:
                 continue
-            bound = Bound(a, b_target, b, constant - (operation == m.LT_I), variables)
+            bound = Bound(found.column, found.target, found.limit, found.constant, variables)
             bounds.setdefault(variable, []).append(bound)
     return bounds
 

@@ -23,7 +23,7 @@ from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError, InternalError
 from sparkrex.matching.state import State
-from sparkrex.matching.waking import NEVER, first_wakes, holds_nothing
+from sparkrex.matching.waking import NEVER, Moment, first_wakes, holds_nothing
 from sparkrex.modes.segments.aggregates.registry import find
 from sparkrex.modes.segments.aggregates.user_defined import UserDefined
 from sparkrex.modes.segments.find import find_results
@@ -33,7 +33,7 @@ from sparkrex.modes.segments.operators.arrays import no_segments
 from sparkrex.modes.segments.operators.build import Builder
 from sparkrex.modes.segments.operators.decided import first_undecided, reach_of
 from sparkrex.modes.segments.operators.mappings import check_conditions
-from sparkrex.modes.segments.operators.output import Counted, build_rows
+from sparkrex.modes.segments.operators.output import INDEX, Counted, build_rows, with_indexes
 from sparkrex.modes.segments.operators.skip import skipped_to
 from sparkrex.modes.segments.planning import (
     Planned,
@@ -43,7 +43,7 @@ from sparkrex.modes.segments.planning import (
     rewrite_search,
     warn_of_candidates,
 )
-from sparkrex.scalar.expression import Call, MatchNumber, aggregates, walk
+from sparkrex.scalar.expression import ColumnAt, MatchNumber, aggregates, walk
 from sparkrex.stopwatch import Stopwatch
 from sparkrex.threads import run_aside
 
@@ -143,8 +143,7 @@ class SegmentRunner:
         reach = self.reach
         if reach is None or reach.growth is None or reach.column is None:
             return np.full(len(slots), NEVER)
-        growth = floor(reach.growth)
-        return first_wakes(state, slots, reach.column, lambda _: [growth], horizon)
+        return first_wakes(state, slots, [Moment(reach.column, floor(reach.growth))], horizon)
 
     def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """See `matching.runner.Waking`."""
@@ -159,8 +158,8 @@ class SegmentRunner:
     @cached_property
     def _reads_index(self) -> bool:
         """Whether a position in the partition is asked for."""
-        calls = (node for measure in self.search.measures for node in walk(measure.expression))
-        return any(isinstance(node, Call) and node.function in ("start_index", "end_index") for node in calls)
+        measures = (with_indexes(measure.expression) for measure in self.search.measures)
+        return any(isinstance(node, ColumnAt) and node.column == INDEX for one in measures for node in walk(one))
 
     @cached_property
     def _reads_number(self) -> bool:

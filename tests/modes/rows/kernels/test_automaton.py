@@ -31,6 +31,8 @@ from sparkrex.modes.rows.kernels import automaton as kernel
 from sparkrex.modes.rows.kernels.automaton import DONE, NONE, TO_FIRST, TO_LAST, UNDECIDED
 
 SEEDS = range(12)
+OPEN_ENDS = np.array([0, 1])
+"""States behind the last row: of a partition that ends, and of one of whose next row nothing is known."""
 
 
 class Automaton:
@@ -50,7 +52,7 @@ class Automaton:
         while partition >= 0:
             transitions, shift = self.viability.tables()
             partition, row, state = in_form(kernel.look_back, self.form)(
-                rows, bounds, lookahead, transitions, shift, partition, row, state
+                rows, bounds, OPEN_ENDS, lookahead, transitions, shift, partition, row, state
             )
             if partition >= 0:
                 assert transitions[(state << shift) + rows[row]] < 0
@@ -64,13 +66,14 @@ class Automaton:
         cuts = np.array(offsets or (0, len(text)))
         n = len(cuts) - 1
         starts, numbers = cuts[:-1] + start, np.full(n, number)
-        bounds = (cuts, np.full(n, begins), np.full(n, ends), starts, numbers)
+        kinds = np.full(n, kernel.CLOSED if ends else 1)
+        bounds = (cuts, np.full(n, begins), kinds, starts, numbers)
         states = self.states(bounds, text, lookahead, 0 if ends else min(lookahead, len(text)))
         viability = self.viability
         member = np.array([name == skip.variable for name in self.program.variables] or [False])
         status, row, n_matches, found, n_labels, labels = in_form(kernel.walk, self.form)(
             states, bounds, lookahead, viability.steps.reshape(-1), viability.n_positions, viability.entry,
-            viability.first_entry, viability.accepts_open, skip.mode, member, wants_labels,
+            viability.first_entry, np.array([viability.accepts_before(0)] * 2), skip.mode, member, wants_labels,
             np.array([stop], np.uint8),
         )
         matches = [(int(a), int(b), int(c)) for a, b, c in found[:n_matches]]
@@ -103,7 +106,7 @@ def test_a_state_knows_whether_a_match_starts_there(pattern: str, form: str) -> 
     automaton = Automaton(pattern, form)
     for seed in SEEDS:
         text = drawn_text(seed)
-        bounds = (np.array([0, len(text)]), np.array([True]), np.array([True]), np.array([0]), np.array([1]))
+        bounds = (np.array([0, len(text)]), np.array([True]), np.array([kernel.CLOSED]), np.array([0]), np.array([1]))
         states = automaton.states(bounds, text)
         for row in range(1, len(text)):
             step = automaton.viability.steps[states[row], automaton.viability.entry]
@@ -136,7 +139,7 @@ def walked_past(
     """What `walk_past` finds, from its ends and lengths."""
     n, n_rows = len(offsets) - 1, len(text)
     cuts, begins = np.array(offsets), np.ones(n, np.bool_)
-    states = automaton.states((cuts, begins, begins, cuts[:-1], np.ones(n, np.int64)), text)
+    states = automaton.states((cuts, begins, np.full(n, kernel.CLOSED), cuts[:-1], np.ones(n, np.int64)), text)
     labels = np.empty(n_rows if wants_labels else 0, np.int16)
     ends, numbers = np.full(n_rows + 1, -9), np.full(n_rows + 1, -9)
     label_offsets = np.full(n_rows + 2, -9)

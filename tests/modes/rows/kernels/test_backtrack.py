@@ -68,7 +68,10 @@ class Search:
         program, variables = self.program, self.program.variables
         cuts = np.array(offsets or (0, len(text)))
         n = len(cuts) - 1
-        bounds = arguments.Bounds(cuts, np.full(n, begins), np.full(n, ends), cuts[:-1] + start, np.full(n, number))
+        barred = np.zeros((n, len(variables) + 1), np.uint8)
+        bounds = arguments.Bounds(
+            cuts, np.full(n, begins), np.full(n, ends), cuts[:-1] + start, np.full(n, number), barred
+        )
         numbers, bitmaps = bitmaps_of(self.pattern, text)
         if not ends:
             bitmaps[:, max(len(text) - lookahead, 0) :] = 1  # what conditions are there nobody can know

@@ -121,11 +121,12 @@ class Times:
         return run(values, self.offsets, self.size)  # type: ignore[no-any-return]  # compiled
 
 
-def window_sizes(query: EventQuery, type_: pa.DataType) -> list[int]:
-    """The size of a query's window, in the integers that times of a type are counted in; none if it is not of time."""
-    if query.window is None or query.window.unit is WindowUnit.EVENTS or not pa.types.is_temporal(type_):
-        return []
-    return [int(_size(query.window, type_))]
+def window_size(query: EventQuery, type_: pa.DataType | None) -> int | None:
+    """The size of a query's window, in the integers that times of a type are counted in; None if it is not of time."""
+    window = query.window
+    if window is None or type_ is None or window.unit is WindowUnit.EVENTS or not pa.types.is_temporal(type_):
+        return None
+    return int(_size(window, type_))
 
 
 def _plain_times(values: pa.Array) -> pa.Array:

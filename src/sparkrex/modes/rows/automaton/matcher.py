@@ -92,7 +92,7 @@ class AutomatonMatcher(Matcher):
         if not pieces:
             return Matches.none()
         stop = np.zeros(1, np.uint8)
-        search = partial(self._search, partitions, bitmaps, stop)
+        search = partial(self._search, partitions, self._ends(frame, partitions), bitmaps, stop)
         # Only matches that overlap can take long: else a row is walked over once.
         is_linear = self.skip_mode == kernel.PAST_LAST_ROW
         try:
@@ -106,28 +106,29 @@ class AutomatonMatcher(Matcher):
         return Matches.joined([part.matches for part in parts])
 
     def _search(
-        self, partitions: Partitions, bitmaps: NDArray[np.uint8], flag: NDArray[np.uint8], begin: int, end: int
+        self, partitions: Partitions, every_end: _Ends, bitmaps: NDArray[np.uint8], flag: NDArray[np.uint8],
+        begin: int, end: int,
     ) -> _Part:
         """Matches of the partitions from `begin` up to `end`."""
         viability = self.viability
         assert viability is not None  # else it refused
         origin, stop = int(partitions.offsets[begin]), int(partitions.offsets[end])
         offsets = partitions.offsets[begin : end + 1] - origin
-        begins, ends = partitions.begins[begin:end], partitions.ends[begin:end]
+        begins, ends = partitions.begins[begin:end], every_end.kinds[begin:end]
         start, number = partitions.start[begin:end] - origin, partitions.number[begin:end].copy()
         rows: Any = symbols_of(bitmaps[:, origin:stop], viability)
         bounds: tuple[Any, ...] = (offsets, begins, ends, start, number)
         if is_few := len(rows) <= lazy.FEW_ROWS:
             rows, bounds = rows.tolist(), tuple(array.tolist() for array in bounds)
-        self._look_back(rows, bounds)
+        self._look_back(rows, bounds, every_end.states)
         is_simple = self.skip_mode == kernel.PAST_LAST_ROW and not viability.gives_empty and not is_few
-        if is_simple and ends.all() and (start == offsets[:-1]).all() and (number == 1).all():
+        if is_simple and not ends.any() and (start == offsets[:-1]).all() and (number == 1).all():
             matches = self._walk_past(rows, offsets, begins).moved(origin)
             return _Part(kernel.DONE, -1, matches, offsets[1:] + origin, number)
         steps: Any = viability.steps.reshape(-1)
         status, row, n_matches, found, n_labels, labels = kernel_for(walk, len(rows))(
             rows, bounds, self.problem.lookahead, steps.tolist() if is_few else steps, viability.n_positions,
-            viability.entry, viability.first_entry, viability.accepts_open, self.skip_mode, self.problem.skip_member,
+            viability.entry, viability.first_entry, every_end.accepts, self.skip_mode, self.problem.skip_member,
             self.wants_labels, flag,
         )
         first, last, numbers = (np.ascontiguousarray(column) for column in found[:n_matches].T)
@@ -155,7 +156,24 @@ class AutomatonMatcher(Matcher):
         ends, label_offsets = ends[:n_matches], label_offsets[: n_matches + 1]
         return Matches(ends - np.diff(label_offsets), ends, numbers[:n_matches], labels[:n_labels], label_offsets)
 
-    def _look_back(self, rows: Any, bounds: tuple[Any, ...]) -> None:
+    def _ends(self, frame: Columns, partitions: Partitions) -> _Ends:
+        """How partitions end: which conditions the next row of an open one cannot meet."""
+        viability = self.viability
+        assert viability is not None  # else it refused
+        bits = np.zeros(len(partitions.ends), np.uint64)
+        if self.silences and partitions.horizon is not None and not partitions.ends.all():
+            barred = self.barred(frame, partitions)
+            for number, name in enumerate(self.problem.program.variables):
+                if name in self.silences:
+                    bits |= barred[:, number].astype(np.uint64) << np.uint64(self.bit_of[name])
+        kinds = np.unique(bits[~partitions.ends]).tolist()
+        states = np.array([kernel.CLOSED_END, *map(viability.open_end, kinds)], np.int64)
+        nowhere = np.zeros(viability.n_positions, np.bool_)
+        accepts = np.array([nowhere, *map(viability.accepts_before, kinds)])
+        kind = np.where(partitions.ends, kernel.CLOSED, 1 + np.searchsorted(np.array(kinds, np.uint64), bits))
+        return _Ends(kind.astype(np.int64), states, accepts)
+
+    def _look_back(self, rows: Any, bounds: tuple[Any, ...], open_ends: NDArray[np.int64]) -> None:
         """Turn symbols into states, adding the transitions that are met for the first time."""
         viability = self.viability
         assert viability is not None  # else it refused
@@ -164,10 +182,19 @@ class AutomatonMatcher(Matcher):
         while partition >= 0:
             transitions, shift = viability.tables()
             partition, row, at = kernel_of(
-                rows, bounds, self.problem.lookahead, transitions, shift, partition, row, at
+                rows, bounds, open_ends, self.problem.lookahead, transitions, shift, partition, row, at
             )
             if partition >= 0:
                 viability.add(int(at), int(rows[row]))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Ends:
+    """By partition what kind of end it has; by kind the state behind the last row, and where matches may end there."""
+
+    kinds: NDArray[np.int64]
+    states: NDArray[np.int64]
+    accepts: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -46,6 +46,7 @@ class Viability:
             raise TooManyStatesError
         bits = np.array([bit_of.get(name, -1) for name in program.variables] or [-1], np.int64)
         self.bit = bits[program.variable[self.matches]]
+        self._bit_at = {int(at): int(bit) for at, bit in zip(self.matches, self.bit, strict=True)}
         positions = _Positions(program, self.matches)
         self.n_positions = len(positions.options)
         self.entry, self.first_entry = positions.entry, positions.first_entry
@@ -54,7 +55,10 @@ class Viability:
         self.step = self.target.astype(np.int32) << 15 | label.astype(np.int32)
         self._options = positions.options
         self._accepts, self._accepts_at_end = positions.accepts, positions.accepts_at_end
-        self._may_accept, self.accepts_open = positions.may_accept, positions.accepts_open
+        self._closures = positions.closures
+        self.open_ends: dict[int, int] = {0: 1}
+        """States behind the last row of an open partition, by the bits of conditions that the next row cannot meet."""
+        self._may_accept = {1: positions.may_accept}
         self.gives_empty = positions.gives_empty
         """Whether a match may be empty."""
         member = np.zeros((self.n_positions, len(self.matches) + 2), np.bool_)
@@ -76,7 +80,7 @@ class Viability:
     @property
     def n_states(self) -> int:
         """States seen so far, without the two ends."""
-        return len(self._sets) - 2
+        return len(self._sets) - 1 - len(self.open_ends)
 
     def tables(self) -> tuple[NDArray[np.int32], int]:
         """Transitions in one line, and how far a state's number is shifted in it."""
@@ -111,12 +115,33 @@ class Viability:
                 self._states[key] = self._new_state(packed, certain, possible)
             self.transitions[state, symbol] = self._states[key]
 
+    def open_end(self, barred: int) -> int:
+        """The state behind the last row of an open partition whose next row cannot meet the conditions of some bits."""
+        with self._lock:
+            if barred not in self.open_ends:
+                state = len(self._sets)
+                if state >= self.transitions.shape[0]:
+                    self._make_room(2 * state, self.shift)
+                self._sets.append((np.empty(0, np.uint8), np.empty(0, np.uint8)))
+                self._may_accept[state] = np.array([bool(self._left(found, barred)) for found in self._closures])
+                self.open_ends[barred] = state
+            return self.open_ends[barred]
+
+    def accepts_before(self, barred: int) -> NDArray[np.bool_]:
+        """By position, whether a match ends there whatever the next row is, which cannot meet some conditions."""
+        return np.array([self._left(found, barred)[:1] == [(-1, False)] for found in self._closures], np.bool_)
+
+    def _left(self, found: list[tuple[int, bool]], barred: int) -> list[tuple[int, bool]]:
+        """What is left of the ways on from a position."""
+        bits = self._bit_at
+        return [(at, needs_end) for at, needs_end in found if at < 0 or bits[at] < 0 or not barred >> bits[at] & 1]
+
     def _ways(self, state: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Per position, whether the rest can, and whether it may, be matched from there."""
         if state == 0:
             return self._accepts_at_end, self._accepts_at_end
-        if state == 1:
-            return self._accepts, self._may_accept
+        if state in self._may_accept:
+            return self._accepts, self._may_accept[state]
         certain, possible = self._sets[state]
         return (
             self._accepts | (self._member & certain).any(axis=1),
@@ -191,6 +216,7 @@ class _Positions:
         if (program.operation == Op.START).any():
             self.first_entry = len(closures)
             closures.append(_closure(program, program.entry, is_first=True))
+        self.closures = closures
         longest = max(1, *(len(found) for found in closures))
         if longest * len(closures) > MOST_OPTIONS:
             raise TooManyStatesError
@@ -202,7 +228,6 @@ class _Positions:
         self.accepts_at_end = np.array([any(at < 0 for at, _ in found) for found in closures], np.bool_)
         self.may_accept = np.array([bool(found) for found in closures], np.bool_)
         self.gives_empty = bool(self.accepts_at_end[self.entry] or self.accepts_at_end[self.first_entry])
-        self.accepts_open = np.array([found[:1] == [(-1, False)] for found in closures], np.bool_)
 
 
 def _closure(program: Program, entry: int, *, is_first: bool) -> list[tuple[int, bool]]:

@@ -12,7 +12,7 @@ from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
-from sparkrex.modes.rows.deadlines import distances, find_deadlines
+from sparkrex.modes.rows.deadlines import find_deadlines, moments
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Instructions, Limits, Tests
 from sparkrex.modes.rows.matcher import Matcher
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sparkrex.matching.waking import Moment
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
 
@@ -74,10 +75,10 @@ class BacktrackMatcher(Matcher):
         budget = [f"step budget {self.problem.settings.max_steps:,} per start row"] if total > per_partition else []
         return [f"program of {len(self.problem.program)} instructions", memory, *budget]
 
-    def deadline_distances(self) -> tuple[int, ...]:
+    def moments(self) -> set[Moment]:
         """See `modes.rows.matcher`."""
         code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
-        return distances(self.problem.plan, self.problem.program.variables, code)
+        return super().moments() | moments(self.problem.plan, self.problem.program.variables, code)
 
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """See `modes.rows.matcher`."""
@@ -115,6 +116,7 @@ class BacktrackMatcher(Matcher):
         )
         tests = Tests(bitmap_of, bitmaps, context.code_begin, context.code_end)
         tables = run_tables(program, runs, context, bitmap_of, bitmaps)
+        barred = self.barred(context.frame, partitions)
         deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
         limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
 
@@ -122,7 +124,7 @@ class BacktrackMatcher(Matcher):
             offsets = partitions.offsets[begin : end + 1]
             bounds = Bounds(
                 offsets, partitions.begins[begin:end], partitions.ends[begin:end], partitions.start[begin:end],
-                partitions.number[begin:end],
+                partitions.number[begin:end], barred[begin:end],
             )
             path = context.path(int(np.diff(offsets).max(initial=0)))
             return kernel.search(  # type: ignore[no-any-return]  # compiled

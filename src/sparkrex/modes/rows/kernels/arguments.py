@@ -10,7 +10,8 @@ class Bounds(NamedTuple):
 
     `offsets` int64 (n_partitions + 1, ends at n_rows); `begins` and `ends` bool: whether it begins with its first row
     here, and ends with its last; `start` and `number` int64: the next start and the number of the next match, both
-    changed to where the search stands afterwards.
+    changed to where the search stands afterwards; `barred` uint8 (n_partitions, n_variables or 1): whether the next row
+    of one that is open cannot be mapped to a variable.
     """
 
     offsets: Any
@@ -18,6 +19,7 @@ class Bounds(NamedTuple):
     ends: Any
     start: Any
     number: Any
+    barred: Any
 
 
 class Instructions(NamedTuple):

@@ -13,8 +13,11 @@ from sparkrex.kernels.lazy import njit
 ACCEPT, UNDECIDED, NONE = -1, -2, -3
 """Steps that end a walk: the match ends here; rows to come decide; no match starts here."""
 
-CLOSED_END, OPEN_END = 0, 1
-"""States behind the last row: the partition ends there, or more rows may come."""
+CLOSED_END = 0
+"""The state behind the last row of a partition that ends there."""
+
+CLOSED = 0
+"""A kind of end: the partition ends. The others are open: more rows may come, of which the next is known in part."""
 
 PAST_LAST_ROW, NEXT_ROW, TO_FIRST, TO_LAST = range(4)
 DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT = range(3)
@@ -22,7 +25,7 @@ STOPPED = 6  # as in `backtrack`
 
 
 @njit(cache=True, nogil=True)
-def look_back(symbols, partitions, lookahead, transitions, shift, partition, row, state):
+def look_back(symbols, partitions, open_ends, lookahead, transitions, shift, partition, row, state):
     """Replace every row's symbol by the state that holds the pattern positions from which this row on can be matched.
 
     Goes from `row` of `partition` (or, with row -1, from its end) backwards to the batch's first row, until a
@@ -32,6 +35,7 @@ def look_back(symbols, partitions, lookahead, transitions, shift, partition, row
     ----------
     symbols : uint16 per row, changed in place
     partitions : see `walk`; rows before the start of a partition need no state
+    open_ends : int64, by kind of end the state behind the last row; the first one is not used
     lookahead : so many rows at the end of a partition that is open are not looked at
     transitions : int32, state << shift + symbol to state, -1 if it is not known yet
 
@@ -45,9 +49,9 @@ def look_back(symbols, partitions, lookahead, transitions, shift, partition, row
         if row < 0:
             row = offsets[partition + 1] - 1
             state = CLOSED_END
-            if not ends[partition]:
+            if ends[partition] != CLOSED:
                 row -= lookahead
-                state = OPEN_END
+                state = open_ends[ends[partition]]
         while row >= low:
             following = transitions[(state << shift) + symbols[row]]
             if following < 0:
@@ -68,13 +72,13 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
     Parameters
     ----------
     states : uint16 per row, as `look_back` leaves them
-    partitions : offsets int64 (n_partitions + 1); for each whether it begins with its first row here and whether it
-        ends with its last, bool; where the search stands, int64: the next start and the number of the next match, both
+    partitions : offsets int64 (n_partitions + 1); for each whether it begins with its first row here, bool, and what
+        kind of end it has, int64; where the search stands, int64: the next start and the number of the next match, both
         changed to where it stands afterwards
     lookahead : as in `look_back`
     steps : int32, state * n_positions + position to next position << 15 | label, or one of the ends above
     entry, first_entry : position at a start row, and at one that is the partition's first
-    accepts_open : bool per position, whether a match may end before a row that is not there yet
+    accepts_open : bool per kind of end and position, whether a match may end before a row that is not there yet
     skip_mode, skip_member : AFTER MATCH SKIP, and per variable whether it is skipped to
     stop : uint8, one entry, set by another thread when nobody waits for the answer any more (see `threads`)
 
@@ -93,7 +97,7 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
     for partition in range(n_partitions):
         low = offsets[partition]
         high = offsets[partition + 1]
-        is_open = not ends[partition]
+        is_open = ends[partition] != CLOSED
         known = high - lookahead if is_open else high
         start = next_start[partition]
         number = next_number[partition]
@@ -126,7 +130,7 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
                     labels[n_labels + row - start] = step & 0x7FFF
                 position = step >> 15
                 row += 1
-            if row >= known and is_open and not accepts_open[position]:
+            if row >= known and is_open and not accepts_open[ends[partition], position]:
                 outcome = UNDECIDED
             if outcome == UNDECIDED:
                 break

@@ -261,8 +261,8 @@ def _go_back(depth, mode, low, program, runs, memo, tests, stack, memory, start_
 
 @inlined
 def _search_at(at, row, version, depth, steps, mode, touched, start_touched, start, low, high, number, is_open,
-               begins_here, reads_context, program, runs, memo, tests, deadlines, machine, columns, path, limits,
-               labels, stack, memory, start_memory):
+               begins_here, barred, reads_context, program, runs, memo, tests, deadlines, machine, columns, path,
+               limits, labels, stack, memory, start_memory):
     """Go on with the search from one start row until it is decided, stops, or needs a deeper stack.
 
     Takes and returns where it is: instruction, row, version of the path, depth of the stack, steps so far, mode, and up
@@ -284,8 +284,9 @@ def _search_at(at, row, version, depth, steps, mode, touched, start_touched, sta
             outcome = 0
             new_version = version
             if row >= limit:
-                if is_open and not _comes_too_late(program.variable[at], deadlines, machine, columns, path, version,
-                                                   labels, place):
+                is_barred = row == high and barred[program.variable[at]] != 0
+                if is_open and not is_barred and not _comes_too_late(program.variable[at], deadlines, machine, columns,
+                                                                     path, version, labels, place):
                     return _UNDECIDED, at, row, version, depth, steps, mode, touched, start_touched
             else:
                 variable = program.variable[at]
@@ -441,8 +442,8 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
                     stack = _deepen(stack)
                 outcome, at, row, version, depth, steps, mode, touched, start_touched = _search_at(
                     at, row, version, depth, steps, mode, touched, start_touched, start, low, high, number, is_open,
-                    bounds.begins[p], reads_context, program, runs, memo, tests, deadlines, machine, columns, path,
-                    limits, path_labels, stack, memory, start_memory
+                    bounds.begins[p], bounds.barred[p], reads_context, program, runs, memo, tests, deadlines, machine,
+                    columns, path, limits, path_labels, stack, memory, start_memory
                 )
             if start_touched > start:
                 _clear(start_memory, (start - low) * memo.n_start_slots, (start_touched - low) * memo.n_start_slots)

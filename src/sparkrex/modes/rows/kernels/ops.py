@@ -202,7 +202,9 @@ def search(bounds, elements, tests, deadlines, machine, columns, path, limits, c
                             status = OVERFLOW
                             break
                     continue
-            elif is_open and not _comes_too_late(variable, deadlines, machine, columns, path, version, labels, place):
+            elif is_open and not (row == high and bounds.barred[p, variable] != 0) and not _comes_too_late(
+                variable, deadlines, machine, columns, path, version, labels, place
+            ):
                 break  # undecided
             elif not has_rows or (j < m and not is_open):
                 # There is no such row, now or ever: the attempt has failed.

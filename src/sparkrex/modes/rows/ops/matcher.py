@@ -19,7 +19,7 @@ from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.rows.deadlines import distances, find_deadlines
+from sparkrex.modes.rows.deadlines import find_deadlines, moments
 from sparkrex.modes.rows.kernels import ops as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Limits
 from sparkrex.modes.rows.kernels.backtrack import DONE
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sparkrex.matching.waking import Moment
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
 
@@ -156,10 +157,10 @@ class OpsMatcher(Matcher):
             conditions, problem.program.variables, frame, problem.evaluator, problem.settings.thread_count()
         )
 
-    def deadline_distances(self) -> tuple[int, ...]:
+    def moments(self) -> set[Moment]:
         """See `modes.rows.matcher`."""
         code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
-        return distances(self.problem.plan, self.problem.program.variables, code)
+        return super().moments() | moments(self.problem.plan, self.problem.program.variables, code)
 
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """See `modes.rows.matcher`."""
@@ -196,13 +197,14 @@ class OpsMatcher(Matcher):
         tables = element_tables(elements, shifts, find_final(elements), variables)
         limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
         tests = self._tests(elements, context, bitmaps)
+        barred = self.barred(context.frame, partitions)
         deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
         searches: list[Search] = []
         for begin, end in pieces:
             offsets = partitions.offsets[begin : end + 1]
             bounds = Bounds(
                 offsets, partitions.begins[begin:end], partitions.ends[begin:end], partitions.start[begin:end],
-                partitions.number[begin:end],
+                partitions.number[begin:end], barred[begin:end],
             )
             if reverse is not None:
                 searches.append(ReverseSearch(bounds, tables, tests, limits))
