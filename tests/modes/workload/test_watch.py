@@ -29,10 +29,12 @@ def _feed(watch: Watch, n_a: int, *, n_rows: int = N_ROWS, passed: float = N_ROW
 def test_a_rate_that_doubles_is_a_reason() -> None:
     watch = _watch()
     _feed(watch, 400)
-    _feed(watch, 500)
-    assert watch.reason is None
-    _feed(watch, 1600)
-    assert watch.reason == "the rate of an event went from 0.2 to 0.525"
+    for _ in range(5):
+        _feed(watch, 500)
+        assert watch.reason is None
+    for _ in range(3):
+        _feed(watch, 1600)
+    assert watch.reason == "the rate of an event went from 0.25 to 0.58"
 
 
 def test_all_events_may_come_twice_as_often() -> None:
@@ -78,7 +80,7 @@ def test_a_look_takes_a_share_of_what_is_expected() -> None:
     watch = _watch()
     _feed(watch, 400)
     _feed(watch, 1600)
-    # One drift in 2,000 rows that took a second: the next 2,000 will too.
+    # One drift in 2,000 rows that took a second: the next 2,000 are expected to take one too.
     assert watch.allowance() == pytest.approx(LOOK_SHARE)
     assert watch.is_due
     assert watch.estimated(0.01, watch.reason)

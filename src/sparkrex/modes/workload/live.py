@@ -254,9 +254,11 @@ class LiveGroup:
         chosen: Chosen | None = self.state.plan
         return {} if chosen is None else dict(zip(self._clauses(), chosen.trees(), strict=True))
 
-    def _estimated(self) -> Statistics:
-        """Statistics of the last chunks."""
-        rows = taking_part(self.plan, pa.concat_tables(self._history.recent), self.runner.evaluator, self.settings)
+    def _estimated(self, most: int | None = None) -> Statistics:
+        """Statistics of the last chunks, of so many rows at most."""
+        table = pa.concat_tables(self._history.recent)
+        table = table if most is None else table.slice(max(0, table.num_rows - most))
+        rows = taking_part(self.plan, table, self.runner.evaluator, self.settings)
         arrangement = arrange_events(self.plan.queries[0], rows, self.settings)
         return estimate(
             self.runner.compiled, rows, arrangement, self.runner.evaluator, self.settings, self.plan.options.seed
@@ -283,8 +285,8 @@ class LiveGroup:
         if not self.is_adaptive or chosen is None or not watch.is_due:
             return
         since = thread_time()
-        compiled, statistics = self.runner.compiled, self._estimated()
-        n_rows = sum(part.num_rows for part in self._history.recent)
+        n_rows = min(watch.since_drift, sum(part.num_rows for part in self._history.recent))
+        compiled, statistics = self.runner.compiled, self._estimated(n_rows)
         known = self._known or chosen.multitree.statistics
         reason = watch.reason or drifted(compiled, known, statistics, self.drift, n_rows)
         if not watch.estimated(thread_time() - since, reason):

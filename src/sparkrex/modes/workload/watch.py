@@ -73,7 +73,9 @@ class Watch:
         self._recent: deque[Fed] = deque()
         self._new: Fed | None = None
         self._before: tuple[NDArray[np.int64], float] | None = None
-        self._n_rows = self._since_drift = self._since_look = self._n_drifts = 0
+        self._n_rows = self._since_look = self._n_drifts = 0
+        self.since_drift = 0
+        """Rows since rates drifted: those before them were others."""
         self._seconds = self._estimating = 0.0
         self.reason: str | None = None
         """What has drifted; None if nothing has since the plan was last improved."""
@@ -101,15 +103,18 @@ class Watch:
         while sum(one.n_rows for one in self._recent) - self._recent[0].n_rows >= RECENT_ROWS:
             self._recent.popleft()
         self._n_rows += fed.n_rows
-        self._since_drift += fed.n_rows
+        self.since_drift += fed.n_rows
         self._since_look += fed.n_rows
         self._seconds += fed.seconds
         reason = self._drifted(drift)
         if reason is not None:
             self.reason = reason
             self._n_drifts += 1
-            self._since_drift = 0
-            self._before = self._now()
+            # Rows from before would make several drifts of one, as they go.
+            self._recent = deque([fed])
+            self.since_drift = fed.n_rows
+        if reason is not None or self.since_drift < RECENT_ROWS:
+            self._before = self._now()  # of more rows it is known better
 
     @property
     def is_due(self) -> bool:
@@ -150,7 +155,7 @@ class Watch:
     def _expected(self) -> float:
         """How many seconds that depend on the plan there will be before things change."""
         planned = sum(fed.planned for fed in self._recent) / max(1, sum(fed.n_rows for fed in self._recent))
-        return planned * max(self._since_drift, self._n_rows / max(1, self._n_drifts))
+        return planned * max(self.since_drift, self._n_rows / max(1, self._n_drifts))
 
     def _now(self) -> tuple[NDArray[np.int64], float]:
         counts: NDArray[np.int64] = np.sum([fed.counts for fed in self._recent], axis=0)
