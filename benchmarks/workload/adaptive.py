@@ -24,10 +24,10 @@ from benchmarks.workload.answers import answers_of, difference
 from benchmarks.workload.drawing import draw
 from benchmarks.workload.engine import BASE, workload_of
 from sparkrex.modes.workload import choose
-from sparkrex.modes.workload.planner.optimizer import optimize
+from sparkrex.modes.workload.planner.optimizer import improve, optimize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from benchmarks.workload.answers import Answers
     from benchmarks.workload.domain import Domain
@@ -93,12 +93,15 @@ def searches() -> Iterator[list[float]]:
     """Inside, the processor seconds of all searches of plans are summed up."""
     spent = [0.0]
 
-    def timed(*given: Any, **named: Any) -> Any:
-        begin = process_time()
-        try:
-            return optimize(*given, **named)
-        finally:
-            spent[0] += process_time() - begin
+    def timed(search: Callable[..., Any]) -> Callable[..., Any]:
+        def searched(*given: Any, **named: Any) -> Any:
+            begin = process_time()
+            try:
+                return search(*given, **named)
+            finally:
+                spent[0] += process_time() - begin
 
-    with mock.patch.object(choose, "optimize", timed):
+        return searched
+
+    with mock.patch.multiple(choose, optimize=timed(optimize), improve=timed(improve)):
         yield spent

@@ -349,7 +349,7 @@ KEPT_FAULTS = (
 
 RUN_FAULTS = (
     WorkloadFault(
-        "a new plan knows nothing of what was", live.LiveGroup._see_history, "if self._history.table is not None:",
+        "a new plan knows nothing of what was", live.LiveGroup._see_history, "if history is not None:",
         "if False:", is_of_runs=True,
     ),
     WorkloadFault(
@@ -358,7 +358,7 @@ RUN_FAULTS = (
         example="the end of a window after a new plan",
     ),
     WorkloadFault(
-        "history is that of the smallest window", history.History.add, "widest = max(found,", "widest = min(found,",
+        "history is that of the smallest window", history.History._cut, "widest = max(found,", "widest = min(found,",
         is_of_runs=True,
     ),
     WorkloadFault(

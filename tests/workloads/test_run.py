@@ -10,6 +10,7 @@ import pytest
 from tests.workloads.streams import DOORS, INTRUDER, PAIR, events_of
 
 import sparkrex as rex
+from sparkrex.modes.workload import watch
 
 
 def _open(patterns: dict[str, str], **options: Any) -> Any:
@@ -155,7 +156,9 @@ def _shifting(n_rows: int) -> list[pa.Table]:
     return tables
 
 
-def test_a_run_plans_anew_when_rates_drift() -> None:
+def test_a_run_plans_anew_when_rates_drift(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "LOOK_SHARE", 1e9)  # three types take no time that is worth a look
+    monkeypatch.setattr(watch.Watch, "pays", lambda *_: True)
     texts = {"abc": "PATTERN SEQ(A a, B b, C c) WHERE a.x < b.x AND b.x < c.x WITHIN 20"}
     workload = rex.workload(texts, time="ts", type="kind", max_steps=100)
     chunks = _shifting(4000)

@@ -80,7 +80,7 @@ class Collected:
         plan = self.plan
         self.tables.append(build_workload(plan, detected))
         for part in detected.parts:
-            if plan.queries[part.pattern].measures is not None:
+            if plan.patterns[part.pattern].query.measures is not None:
                 pattern = plan.patterns[part.pattern]
                 with inside(pattern):
                     self.returned.setdefault(pattern.name, []).append(build_returned(plan, part, self.evaluator))

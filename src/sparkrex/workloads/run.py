@@ -71,8 +71,7 @@ class Run:
     @property
     def nbytes(self) -> int:
         """Bytes of all that is kept of events and matches under way."""
-        kept = 0 if self._history.table is None else self._history.table.nbytes
-        return kept + sum(group.nbytes for group in self._groups.values())
+        return self._history.nbytes + sum(group.nbytes for group in self._groups.values())
 
     def add(self, name: str, text: str) -> None:
         """Watch one more pattern: it gives the matches that begin with the next chunk, or later."""

@@ -106,7 +106,8 @@ class Workload:
     def open(self, *, adaptive: bool = True, drift: float = 2.0) -> Run:
         """A run that is fed chunk by chunk, in the order of time; patterns may be added and removed between chunks.
 
-        An adaptive run plans anew when a rate or a selectivity has changed by the factor `drift`.
+        An adaptive run improves its plan when a rate or a selectivity has changed by the factor `drift`, if that is
+        worth the time.
         """
         from sparkrex.workloads.run import Run
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sparkrex.modes.workload.planner.baselines import UNSHARED
+from sparkrex.modes.workload.planner.baselines import BASELINES, UNSHARED
 from sparkrex.modes.workload.planner.local_plans import LocalPlans
 from sparkrex.modes.workload.planner.multitree import Multitree
-from sparkrex.modes.workload.planner.optimizer import Optimized, optimize
+from sparkrex.modes.workload.planner.optimizer import GIVEN, Optimized, improve, optimize
 from sparkrex.modes.workload.prepared import Prepared
 from sparkrex.modes.workload.runner import GroupRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.workload.compiled import Compiled
@@ -45,6 +45,25 @@ def search_plan(
         compiled.clauses(), statistics, options.method, seed=options.seed, max_steps=options.max_steps,
         seconds=options.seconds, on_progress=on_progress,
     )
+
+
+def improve_plan(
+    compiled: Compiled, options: PlanOptions, statistics: Statistics, trees: Sequence[Tree], seconds: float,
+    on_progress: Callable[[int, float], None] | None = None,
+) -> tuple[float, Optimized]:
+    """What a plan in use costs under these statistics, and a better one, found in so many seconds or little more.
+
+    What is no local search has no use for the plan in use.
+    """
+    if options.method in BASELINES:
+        present = extend_plan(compiled, statistics, options, dict(enumerate(trees)))
+        return present.cost, search_plan(compiled, options, statistics, on_progress)
+    limit = seconds if options.seconds is None else min(seconds, options.seconds)
+    found = improve(
+        trees, compiled.clauses(), statistics, options.method, seed=options.seed, max_steps=options.max_steps,
+        seconds=limit, on_progress=on_progress,
+    )
+    return found.costs[GIVEN], found
 
 
 def choose(

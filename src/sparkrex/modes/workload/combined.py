@@ -58,10 +58,14 @@ class Stop:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Detected:
-    """What a feed decides: matches by pattern, in the order of the plan, and which patterns stopped."""
+    """What a feed decides: matches by pattern, in the order of the plan, and which patterns stopped.
+
+    `seconds` of the processor went into partial matches of the shared plan.
+    """
 
     parts: list[Part]
     stops: list[Stop]
+    seconds: float = 0.0
 
 
 class WorkloadState(State):
@@ -142,11 +146,13 @@ class WorkloadRunner:
         assert isinstance(state, WorkloadState)  # one of ours
         parts: dict[int, Part] = {}
         stops: list[Stop] = []
+        seconds = 0.0
         if self.compiled.shared:
             decided = self.chosen(state, feed).runner.decide(state, feed, at_once=at_once, is_past=is_past)
             numbers = self.compiled.numbers
             for place, number in enumerate(numbers):
                 parts[number] = Part(number, decided.frame, decided.matches[place], decided.numbers[place])
+            seconds = decided.seconds
             stops = [Stop(numbers[place], decided.frame, row) for place, row in decided.stops]
             if stops and self.plan.options.on_overflow == ERROR:
                 raise overflow_error(self.plan, stops[0], feed)
@@ -156,7 +162,7 @@ class WorkloadRunner:
             # Matches of one last event come in the same order by either matcher: Spark may share less than memory.
             matches = found.matches.reordered(order_of(found.matches)) if len(found.matches) > 1 else found.matches
             parts[number] = Part(number, found.frame, matches, found.numbers)
-        return Detected([parts[number] for number in sorted(parts)], stops)
+        return Detected([parts[number] for number in sorted(parts)], stops, seconds)
 
     def chosen(self, state: State, feed: Feed) -> Chosen:
         """The plan in use; the first rows decide which."""

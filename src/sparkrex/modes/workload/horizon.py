@@ -1,4 +1,4 @@
-"""The time before a time: no event to come is at or before it, if events come in order."""
+"""Times as numbers, and the time before a time: no event to come is at or before it, if events come in order."""
 
 from __future__ import annotations
 
@@ -23,6 +23,18 @@ def before(time: pa.Scalar) -> pa.Scalar | None:
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_time(kind):
         number = time.cast(bits[kind.bit_width // 8]).as_py()
         return pa.scalar(number - 1, bits[kind.bit_width // 8]).cast(kind)
+    return None
+
+
+def number_of(time: pa.Scalar) -> float | None:
+    """A time as a number, in the unit of its type; None for what has none."""
+    kind = time.type
+    if not time.is_valid:
+        return None
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return float(time.as_py())
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_time(kind):
+        return float(time.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).as_py())
     return None
 
 

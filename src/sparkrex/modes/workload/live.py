@@ -13,26 +13,30 @@ other does.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
+from sparkrex.matching.event_order import order_columns
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.state import ROWS
 from sparkrex.modes.events.engine import arrange_events, key_columns
 from sparkrex.modes.events.runner import number_within
-from sparkrex.modes.workload.choose import Chosen, extend_plan, run_by, search_plan
+from sparkrex.modes.workload.choose import Chosen, extend_plan, improve_plan, run_by, search_plan
 from sparkrex.modes.workload.combined import Detected, Part, WorkloadRunner, WorkloadState
 from sparkrex.modes.workload.counts import keep_stopped, stopped_slots
 from sparkrex.modes.workload.drift import drifted
 from sparkrex.modes.workload.engine import partition_of
 from sparkrex.modes.workload.estimate import estimate
-from sparkrex.modes.workload.horizon import before
+from sparkrex.modes.workload.horizon import before, number_of
 from sparkrex.modes.workload.taking_part import taking_part
+from sparkrex.modes.workload.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -50,8 +54,6 @@ if TYPE_CHECKING:
 
 ARRIVAL = "rex_chunk"
 """A column with the number of the chunk that an event came with."""
-MIN_ROWS = 1_000
-"""Fewer new rows are not looked at: they say little of rates."""
 WORTHWHILE = 0.9
 """A new plan is worth a switch if it costs this share of the old one at most."""
 
@@ -88,7 +90,9 @@ class LiveGroup:
         self._horizon: pa.Scalar | None = None
         self._slots: dict[tuple[Any, ...], int] = {}
         self._n_matches: dict[str, NDArray[np.int64]] = {}
-        self._n_chunks = self._n_rows = 0
+        self._n_chunks = 0
+        self._time: float | None = None
+        self._begin_watch()
         self._see_history()
 
     @property
@@ -114,14 +118,17 @@ class LiveGroup:
             multitree = extend_plan(self.runner.compiled, self._estimated(), plan.options, kept)
             chosen = Chosen(self._run_by(multitree), multitree)
             self._note(chosen, "the patterns changed", before_change.multitree.cost)
+        self._begin_watch()
         self._begin(chosen, old, old_state, stays)
 
     def feed(self, table: pa.Table, last: pa.Scalar | None) -> Detected:
         """The matches that a chunk decides; `last` is the latest time so far."""
         self._horizon = None if last is None else before(last)
+        since = thread_time()
         detected = self._feed(table, closes=False)
         self._n_chunks += 1
-        self._n_rows += table.num_rows
+        if self.is_adaptive and self.state.plan is not None:
+            self._follow(table, last, detected.seconds, thread_time() - since)
         return detected
 
     def replan(self, method: str | None = None) -> None:
@@ -133,6 +140,7 @@ class LiveGroup:
         optimized = search_plan(self.runner.compiled, options, self._estimated(), self.on_progress)
         found = Chosen(self._run_by(optimized.multitree), optimized.multitree, optimized)
         self._note(found, "asked for", chosen.multitree.cost)
+        self._begin_watch()
         self._begin(found, self.runner, self.state, self.born)
 
     def finish(self, empty: pa.Table) -> Detected:
@@ -144,7 +152,8 @@ class LiveGroup:
         feed = self._feed_of(table, closes=closes)
         with partition_of(self.plan, feed):
             detected = self.runner.decide(self.state, feed, at_once=True)
-        return Detected([self._own_matches(part, feed.slots) for part in detected.parts], detected.stops)
+        parts = [self._own_matches(part, feed.slots) for part in detected.parts]
+        return replace(detected, parts=parts)
 
     def _feed_of(self, table: pa.Table, *, closes: bool) -> Feed:
         """The rows of a chunk, and slots without rows in it for which time has passed."""
@@ -208,8 +217,8 @@ class LiveGroup:
 
     def _begin(
         self, chosen: Chosen | None, old: WorkloadRunner, old_state: WorkloadState, stays: Collection[str]
-    ) -> None:
-        """Go on with a plan in a state of its own, which has seen the last window.
+    ) -> float:
+        """Go on with a plan in a state of its own, which has seen the last window; gives the seconds of that search.
 
         Patterns that the event matcher answers go on as they are. One that has stopped stays so.
         """
@@ -217,21 +226,24 @@ class LiveGroup:
         stopped = stopped_slots(old_state, [form.name for form in old.compiled.forms])
         self.state = self.runner.open()
         self.state.plan = chosen
-        self._see_history()
+        seconds = self._see_history()
         names = [self.plan.patterns[number].name for number in self.runner.own]
         for place, name in enumerate(names):
             if name in own and name in stays:
                 self.state.own[place] = own[name]
         forms = [form.name for form in self.runner.compiled.forms]
         keep_stopped(self.state, {forms.index(name): slots for name, slots in stopped.items() if name in stays})
+        return seconds
 
-    def _see_history(self) -> None:
-        """Feed the last window; what it decides has been given."""
-        if self._history.table is not None:
-            feed = self._feed_of(self._history.table, closes=False)
+    def _see_history(self) -> float:
+        """Feed the last window; what it decides has been given. How many seconds partial matches took."""
+        history = self._history.table
+        if history is not None:
+            feed = self._feed_of(history, closes=False)
             opens = np.ones(len(feed.slots), np.bool_)
             with partition_of(self.plan, feed):
-                self.runner.decide(self.state, replace(feed, opens=opens), at_once=True, is_past=True)
+                return self.runner.decide(self.state, replace(feed, opens=opens), at_once=True, is_past=True).seconds
+        return 0.0
 
     def _clauses(self) -> list[tuple[str, int]]:
         """The clauses of the patterns that share, as plans number them: names, and which clause it is."""
@@ -242,33 +254,66 @@ class LiveGroup:
         chosen: Chosen | None = self.state.plan
         return {} if chosen is None else dict(zip(self._clauses(), chosen.trees(), strict=True))
 
-    def _estimated(self) -> Statistics:
-        """Statistics of the last chunks."""
-        rows = taking_part(self.plan, pa.concat_tables(self._history.recent), self.runner.evaluator, self.settings)
+    def _estimated(self, most: int | None = None) -> Statistics:
+        """Statistics of the last chunks, of so many rows at most."""
+        table = pa.concat_tables(self._history.recent)
+        table = table if most is None else table.slice(max(0, table.num_rows - most))
+        rows = taking_part(self.plan, table, self.runner.evaluator, self.settings)
         arrangement = arrange_events(self.plan.queries[0], rows, self.settings)
         return estimate(
             self.runner.compiled, rows, arrangement, self.runner.evaluator, self.settings, self.plan.options.seed
         )
 
+    def _begin_watch(self) -> None:
+        """Take the next rows for those that the plan was made for."""
+        self._watch = Watch(self.runner.compiled)
+        self._known: Statistics | None = None
+
+    def _follow(self, table: pa.Table, last: pa.Scalar | None, planned: float, seconds: float) -> None:
+        """See what came. A search has a thread of its own, whose seconds are not in those of the feed."""
+        now = None if last is None else number_of(last)
+        if self._time is None and table.num_rows:
+            self._time = number_of(pc.min(table.column(order_columns(self.plan)[0])))
+        passed = None if now is None or self._time is None else now - self._time
+        self._time = now
+        self._watch.add(table, passed, planned, seconds + planned, self.drift)
+
     def adapt(self) -> None:
-        """Plan anew if things have changed, once enough rows have come since they were last looked at."""
+        """Improve the plan if things have changed, and use the better one if that is worth it; see `watch`."""
         chosen: Chosen | None = self.state.plan
-        if not self.is_adaptive or chosen is None or self._n_rows < MIN_ROWS:
+        watch = self._watch
+        if not self.is_adaptive or chosen is None or not watch.is_due:
             return
-        self._n_rows = 0
-        compiled, options, statistics = self.runner.compiled, self.plan.options, self._estimated()
-        n_rows = sum(part.num_rows for part in self._history.recent)
-        reason = drifted(compiled, chosen.multitree.statistics, statistics, self.drift, n_rows)
-        if reason is None:
+        since = thread_time()
+        n_rows = min(watch.since_drift, sum(part.num_rows for part in self._history.recent))
+        compiled, statistics = self.runner.compiled, self._estimated(n_rows)
+        known = self._known or chosen.multitree.statistics
+        reason = watch.reason or drifted(compiled, known, statistics, self.drift, n_rows)
+        if not watch.estimated(thread_time() - since, reason):
             return
-        present = extend_plan(compiled, statistics, options, dict(enumerate(chosen.trees())))
-        optimized = search_plan(compiled, options, statistics, self.on_progress)
-        if optimized.cost >= WORTHWHILE * present.cost:
-            self.state.plan = Chosen(chosen.runner, present)
+        since = thread_time()
+        present, optimized = improve_plan(
+            compiled, self.plan.options, statistics, chosen.trees(), watch.allowance(), self.on_progress
+        )
+        watch.improved(thread_time() - since)
+        self._known = statistics
+        gain = 1.0 - optimized.cost / present
+        if optimized.cost >= WORTHWHILE * present or not watch.pays(gain, self._switch_seconds()):
             return
+        assert reason is not None  # else it would not have been improved
+        since = thread_time()
         found = Chosen(self._run_by(optimized.multitree), optimized.multitree, optimized)
-        self._note(found, reason, present.cost)
-        self._begin(found, self.runner, self.state, self.born)
+        self._note(found, reason, present)
+        planned = self._begin(found, self.runner, self.state, self.born)
+        watch.switch_seconds = thread_time() - since + planned
+
+    def _switch_seconds(self) -> float:
+        """How long a switch takes: as the last one, or else about two estimates, and the last window once more."""
+        if self._watch.switch_seconds is not None:
+            return self._watch.switch_seconds
+        table = self._history.table
+        n_rows = 0 if table is None else table.num_rows
+        return self._watch.row_seconds() * n_rows + 2.0 * self._watch.estimate_seconds
 
     def _run_by(self, multitree: Multitree) -> GroupRunner:
         return run_by(self.plan, self.runner.compiled, multitree, self.runner.evaluator, self.settings)

@@ -40,7 +40,7 @@ def build_workload(plan: WorkloadPlan, detected: Detected, *, is_with_stops: boo
 
 def build_returned(plan: WorkloadPlan, part: Part, evaluator: Evaluator) -> pa.Table:
     """What a pattern with RETURN gives."""
-    query = plan.queries[part.pattern]
+    query = plan.patterns[part.pattern].query
     return build_events(
         query, part.matches, part.numbers, positive_variables(query.pattern), part.frame.table,
         part.frame.arrangement.order, evaluator,
@@ -51,7 +51,7 @@ def _events(plan: WorkloadPlan, parts: list[Part]) -> pa.Table:
     names: list[str] = []
     pattern, match_id, variable, rows = [], [], [], []
     for part in parts:
-        variables = positive_variables(plan.queries[part.pattern].pattern)
+        variables = positive_variables(plan.patterns[part.pattern].query.pattern)
         n_events = len(part.matches.rows)
         pattern.append(np.full(n_events, part.pattern, np.int64))
         match_id.append(np.repeat(part.numbers, np.diff(part.matches.offsets)))

@@ -36,7 +36,7 @@ class Decided:
     """The matches that a feed decides, by pattern, their numbers, and the frame whose rows they refer to.
 
     `stops` are patterns that stopped in this feed, with the row at which they did. `n_looks` and `n_made` are how many
-    pairs of partial matches were looked at and how many were made.
+    pairs of partial matches were looked at and how many were made, `seconds` what that took of the processor.
     """
 
     frame: Frame
@@ -45,6 +45,7 @@ class Decided:
     stops: list[tuple[int, int]]
     n_looks: int = 0
     n_made: int = 0
+    seconds: float = 0.0
 
 
 class GroupRunner:
@@ -91,7 +92,7 @@ class GroupRunner:
         stops = [] if is_past else counts.stop(search.stop_row)
         counts.write(state, feed)
         state.close(feed, frame, first_held, self.settings)
-        return Decided(frame, matches, numbers, stops, search.n_looks, search.n_made)
+        return Decided(frame, matches, numbers, stops, search.n_looks, search.n_made, search.seconds)
 
     def _numbered(
         self, search: FrameSearch, frame: Frame, counts: Counts, *, at_once: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import thread_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +45,8 @@ class FrameSearch:
         self.waiting: dict[int, Waiting] = {}
         self.kept: list[Kept] = []
         self.n_looks = self.n_made = self._n_given = 0
+        self.seconds = 0.0
+        """Of the processor, in which partial matches were made: what depends on the plan."""
         self._parts: dict[int, list[EventMatches]] = {}
         self._columns = [name for name in frame.table.column_names if name in runner.read]
 
@@ -65,10 +68,12 @@ class FrameSearch:
                 for part in parts:
                     part.search.give_up()
 
-            def task(begin: int, _end: int, parts: list[_Part] = parts) -> None:
+            def task(begin: int, _end: int, parts: list[_Part] = parts) -> float:
+                since = thread_time()
                 parts[begin].search.run(parts[begin].decider.take)
+                return thread_time() - since
 
-            spread(task, [(place, place + 1) for place in range(len(parts))], give_up)
+            self.seconds += sum(spread(task, [(place, place + 1) for place in range(len(parts))], give_up))
             while parts:
                 self._finish(parts.pop(0))
 

@@ -14,7 +14,7 @@ from sparkrex.modes.workload.planner.budget import PROGRESS_STEPS
 from sparkrex.modes.workload.planner.incumbent import Incumbent
 from sparkrex.modes.workload.planner.multitree import Multitree
 from sparkrex.modes.workload.planner.neighbourhoods import Neighbourhood
-from sparkrex.modes.workload.planner.optimizer import METHODS, add_clause, optimize, remove_clause
+from sparkrex.modes.workload.planner.optimizer import GIVEN, METHODS, add_clause, improve, optimize, remove_clause
 from sparkrex.modes.workload.planner.search_state import SearchState
 from sparkrex.modes.workload.planner.statistics import Statistics
 
@@ -65,6 +65,31 @@ def test_the_plan_is_nearly_the_cheapest_and_its_cost_is_right(seed: int) -> Non
 @pytest.mark.parametrize("seed", range(12))
 def test_the_same_seed_gives_the_same_plan(seed: int) -> None:
     assert search_checks.repeatable(seed) is None
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+@pytest.mark.parametrize("max_steps", [0, 100])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_plan_is_improved_from_where_it_is(method: str, max_steps: int, seed: int) -> None:
+    clauses, before = paper_workload(seed, 25, 12, windows=(10.0, 15.0))
+    labels = list(before.rates)
+    rates = dict(zip(labels, [before.rates[label] for label in reversed(labels)], strict=True))
+    after = Statistics(rates, before.selectivities, before.span)
+    trees = [tree for _, tree in sorted(optimize(clauses, before, method, max_steps=200).multitree.trees().items())]
+    present = Multitree(after)
+    for number, (clause, tree) in enumerate(zip(clauses, trees, strict=True)):
+        present.add(number, clause, tree)
+    found = improve(trees, clauses, after, method, seed=seed, max_steps=max_steps)
+    assert is_same(found.costs[GIVEN], present.cost)
+    assert is_same(found.cost, found.multitree.recomputed_cost())
+    assert found.cost < present.cost
+    assert found.multitree.trees().keys() == present.trees().keys()
+    again = improve(trees, clauses, after, method, seed=seed, max_steps=max_steps)
+    assert again.multitree.trees() == found.multitree.trees()
+
+
+def test_nothing_is_improved_to_nothing() -> None:
+    assert improve([], [], Statistics({}), "sa-edge", max_steps=10).cost == 0.0
 
 
 class Clock:

@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sparkrex.modes.workload.clause import Clause
+    from sparkrex.modes.workload.planner.neighbourhoods import Neighbourhood
     from sparkrex.modes.workload.planner.statistics import Statistics
+    from sparkrex.modes.workload.planner.tree import Tree
 
 METAHEURISTICS = {"sa": anneal, "ts": search_tabu}
 PREFIX = "edge-prefix"
+GIVEN = "given"
+"""The plan that another one is improved from."""
 
 METHODS = (*BASELINES, *(f"{search}-{where}" for search in METAHEURISTICS for where in (*NEIGHBOURHOODS, PREFIX)))
 """All methods, by name."""
@@ -37,7 +41,8 @@ METHODS = (*BASELINES, *(f"{search}-{where}" for search in METAHEURISTICS for wh
 
 @dataclass(frozen=True, slots=True)
 class Optimized:
-    """A plan and what is known of it. `costs` has those of the methods to compare with: none, re, sh.
+    """A plan and what is known of it. `costs` has those of the methods to compare with: none, re, sh;
+    of a plan that was improved it has that of the plan before.
 
     Where only orders are searched (`edge-prefix`), `sh` is that of orders too: one prefix of each clause is shared.
     """
@@ -73,11 +78,37 @@ def optimize(
         with suppress(KeyboardInterrupt):
             _begin(state, [trees["re"], trees["sh"], locally_best(state)], incumbent)
             if len(clauses) > 1:
-                neighbourhood = NEIGHBOURHOODS.get(where, NEIGHBOURHOODS["edge"])
-                METAHEURISTICS[search](state, neighbourhood, Random(seed), budget, incumbent)
+                METAHEURISTICS[search](state, _neighbourhood(where), Random(seed), budget, incumbent)
         chosen = _improved(clauses, state, incumbent)
     costs = {name: made[name].cost for name in ("none", "re", "sh")}
     return Optimized(chosen, method, chosen.cost, costs, budget.steps, budget.elapsed)
+
+
+def improve(
+    trees: Sequence[Tree], clauses: Sequence[Clause], statistics: Statistics, method: str, *, seed: int = 0,
+    max_steps: int | None = None, seconds: float | None = None,
+    on_progress: Callable[[int, float], None] | None = None,
+) -> Optimized:
+    """A plan in use, one tree for each clause, made better under other statistics by a local search from there.
+
+    One clause after the other is planned anew first, whatever the limits: that takes far less than a search from
+    nothing, whose methods to compare with are left out here.
+    """
+    budget = Budget(max_steps, seconds, on_progress)
+    search, _, where = method.partition("-")
+    multitree = Multitree(statistics)
+    for number, (clause, tree) in enumerate(zip(clauses, trees, strict=True)):
+        multitree.add(number, clause, tree)
+    before = multitree.cost
+    state = SearchState(multitree, is_left_deep=where == PREFIX)
+    incumbent = Incumbent(state)
+    with suppress(KeyboardInterrupt):
+        state.descend()
+        incumbent.offer(state)
+        if len(clauses) > 1:
+            METAHEURISTICS[search](state, _neighbourhood(where), Random(seed), budget, incumbent)
+    chosen = _improved(clauses, state, incumbent)
+    return Optimized(chosen, method, chosen.cost, {GIVEN: before}, budget.steps, budget.elapsed)
 
 
 def add_clause(multitree: Multitree, number: int, clause: Clause) -> None:
@@ -88,6 +119,10 @@ def add_clause(multitree: Multitree, number: int, clause: Clause) -> None:
 def remove_clause(multitree: Multitree, number: int) -> None:
     """Take a clause out of a plan in use. Nothing else changes."""
     multitree.remove(number)
+
+
+def _neighbourhood(where: str) -> Neighbourhood:
+    return NEIGHBOURHOODS.get(where, NEIGHBOURHOODS["edge"])
 
 
 def _named(method: str) -> tuple[str, ...]:
