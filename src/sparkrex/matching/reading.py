@@ -29,6 +29,7 @@ from sparkrex.scalar.expression import (
     End,
     Expression,
     MatchNumber,
+    MatchStatus,
     Semantics,
     Target,
 )
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.matches import Matches
     from sparkrex.source import Span
+
+_STATUS = pa.chunked_array([["MATCH", "EMPTY"]])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -191,8 +194,15 @@ class MatchReader:
             case MatchNumber():
                 number = self.matches.number
                 return pa.chunked_array([wrap(number if views.at_end and views.is_each else number[views.match])])
+            case MatchStatus():
+                return self._status(views)
             case Aggregate():
                 return self.aggregate_over(leaf, views)
+
+    def _status(self, views: Viewpoints) -> pa.ChunkedArray:
+        """What the match of every output row is."""
+        is_empty = self.matches.start == self.matches.end
+        return take_or_null(_STATUS, is_empty[views.match].astype(np.int64))
 
     def input_rows(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Input rows at these positions, -1 where the position is negative."""
@@ -263,6 +273,9 @@ class MatchReader:
         by_label = []
         for key in keys:
             target, _ = key
+            if target.is_row_time:
+                self._found[key] = np.maximum(matches.end - 1, matches.start)
+                continue
             if target.variables is not None:
                 by_label.append(target)
                 continue

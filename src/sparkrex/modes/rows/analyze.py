@@ -20,6 +20,7 @@ from sparkrex.modes.sub_clauses import (
     check_output,
     order_keys,
     partition_keys,
+    row_time_column,
     skip_mode,
 )
 from sparkrex.scalar.analyze.expressions import Converter
@@ -40,6 +41,7 @@ def analyze_clause(clause: Clause, scope: Scope, relation: Relation) -> MatchRec
     """The plan of a clause that is no segment query. `scope` must already know the pattern's variables and unions."""
     check_names(clause, scope)
     order_by = order_keys(clause, scope)
+    scope = replace(scope, row_time=row_time_column(order_by))
     within = _within(clause, scope, order_by)
     definitions = _definitions(clause, scope, within)
     plan = MatchRecognize(

@@ -23,6 +23,7 @@ from sparkrex.scalar.expression import (
     Expression,
     Literal,
     MatchNumber,
+    MatchStatus,
     Semantics,
     Target,
     references,
@@ -58,6 +59,8 @@ class View:
 
     def position(self, target: Target) -> int | None:
         """The target row's position in the partition; None if there is no such row."""
+        if target.is_row_time:
+            return self.start + max(0, len(self.final) - 1)
         indices = mapped_indices(self.labels(target.semantics), target.variables)
         if target.offset >= len(indices):
             return None
@@ -86,6 +89,8 @@ def value(expression: Expression, view: View) -> Any:
             return view.final[position - view.start]
         case MatchNumber():
             return view.match_number
+        case MatchStatus():
+            return "MATCH" if view.final else "EMPTY"
         case Call():
             return _call(expression, view)
         case Aggregate():

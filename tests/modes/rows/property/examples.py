@@ -109,6 +109,8 @@ def generate(draw: Draw) -> Example:
         skip = skip_mode
 
     order_by = _order_by(draw)
+    if order_by[:10] in ("ORDER BY t", "ORDER BY y", "ORDER BY k") and draw.chance(12):
+        written.append("MATCH_ROWTIME() AS time_of_it")
     clauses = [
         _partition_by(draw),
         order_by,
