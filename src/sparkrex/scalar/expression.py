@@ -132,7 +132,7 @@ class MatchNumber(Scalar):
 
 @dataclass(frozen=True, slots=True)
 class MatchStatus(Scalar):
-    """What the match is: 'MATCH', or 'EMPTY' if it has no row."""
+    """What the match is: 'MATCH', 'EMPTY' if it has no row, or 'TIMEOUT' if only a beginning of one was found."""
 
     def __str__(self) -> str:
         return "MATCH_STATUS()"

@@ -7,7 +7,7 @@ at their operands in order and only as far as they must, so that a guard guards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from tests.modes.rows.oracle import aggregates, functions
@@ -46,8 +46,9 @@ class View:
     start: int
     running: tuple[str, ...]
     final: tuple[str, ...]
-    match_number: int
+    match_number: int | None
     dialect: str
+    is_timeout: bool = False
 
     def labels(self, semantics: Semantics) -> tuple[str, ...]:
         """The mapping that references under these semantics see."""
@@ -55,7 +56,7 @@ class View:
 
     def at(self, index: int) -> View:
         """The same match seen from its row `index`."""
-        return View(self.rows, self.start, self.final[: index + 1], self.final, self.match_number, self.dialect)
+        return replace(self, running=self.final[: index + 1])
 
     def position(self, target: Target) -> int | None:
         """The target row's position in the partition; None if there is no such row."""
@@ -90,7 +91,7 @@ def value(expression: Expression, view: View) -> Any:
         case MatchNumber():
             return view.match_number
         case MatchStatus():
-            return "MATCH" if view.final else "EMPTY"
+            return "TIMEOUT" if view.is_timeout else "MATCH" if view.final else "EMPTY"
         case Call():
             return _call(expression, view)
         case Aggregate():

@@ -101,6 +101,11 @@ def _has_segments(clause: Clause) -> bool:
 
 def _check_clauses(clause: Clause, scope: Scope, is_plain: bool) -> None:
     """Refuse the sub-clauses that segments give no meaning to."""
+    if clause.timeouts is not None:
+        raise AnalysisError(
+            "REX221", "a segment query has no SHOW TIMEOUT MATCHES: its matches have no beginning that waits for a row",
+            scope.source, clause.timeouts, hint="a row pattern has, with WITHIN",
+        )
     if clause.rows_per_match is not RowsPerMatch.ONE:
         raise AnalysisError(
             "REX221", "a segment query gives one row per match: a row may belong to several variables", scope.source,
