@@ -155,7 +155,6 @@ def _search_compiled(
     deadlines = find_deadlines(problem.plan, variables, context.bytecode, before.horizon)
     stop = np.zeros(1, np.uint8)
     limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
-    # As in all of the frame's searches.
     offsets, window = before.offsets, len(variables) - 1
 
     def search(begin: int, end: int) -> tuple[Any, ...]:
