@@ -26,6 +26,11 @@ QUERIES = {
         "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a, COUNT(*) AS n PATTERN (S E*) "
         "DEFINE E AS ts <= PREV(ts) + INTERVAL '3' SECOND", settings={"tie_break": "id"},
     ),
+    "timeouts": Query(
+        "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a, LAST(id) AS b, MATCH_STATUS() AS s, MATCH_NUMBER() AS n "
+        "ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN (A B+ C) WITHIN INTERVAL '5' SECOND "
+        "DEFINE A AS x > 2, C AS x < A.x", settings={"tie_break": "id"},
+    ),
     "within": Query(
         "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a, LAST(id) AS b, SUM(x) AS s "
         "AFTER MATCH SKIP TO NEXT ROW PATTERN (A B* C) WITHIN INTERVAL '5' SECOND DEFINE A AS x > 1, C AS x < A.x",
