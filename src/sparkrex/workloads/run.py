@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.columns.results import result_library
+from sparkrex.columns.wrap import wrap
 from sparkrex.errors import AnalysisError, ExecutionError, UnsupportedError, nearest
 from sparkrex.matching.event_order import order_columns
 from sparkrex.modes.workload.history import History
@@ -53,7 +55,7 @@ class Run:
         self._schema: pa.Schema | None = None
         self._library = "pyarrow"
         self._history = History()
-        self._n_chunks = 0
+        self._n_events = 0
         self._last: pa.Scalar | None = None
         self._is_changed = True
         self._is_finished = False
@@ -86,7 +88,7 @@ class Run:
         if self._schema is not None:
             self._check_pattern(name, pattern)
         self.patterns[name] = pattern
-        self._born[name] = self._n_chunks
+        self._born[name] = self._n_events
         self._is_changed = True
 
     def remove(self, name: str) -> None:
@@ -174,9 +176,8 @@ class Run:
                 raise ExecutionError(
                     "REX407", f"the chunk's columns have other types than those before: {error}", None, None
                 ) from error
-        self._n_chunks += 1
-        arrival = pa.repeat(pa.scalar(self._n_chunks, pa.int64()), table.num_rows)
-        return table.append_column(ARRIVAL, arrival)
+        first, self._n_events = self._n_events + 1, self._n_events + table.num_rows
+        return table.append_column(ARRIVAL, wrap(np.arange(first, self._n_events + 1)))
 
     def _follow_changes(self, table: pa.Table | None) -> None:
         """Give every group its patterns; groups whose last pattern went end."""

@@ -2,12 +2,12 @@
 
 A plan is replaced between two feeds. The new one is first fed with the events of the last window (`history`), and what
 it decides of them is thrown away: the old plan has given it. Every match that is still under way has all its events
-there, and so has every window that a leading negation looks through; what waits for its window to end waits on. So
-nothing is found twice, and nothing is lost.
+there, and so has every window that a leading negation looks through (`reach`); what waits for its window to end waits
+on. So nothing is found twice, and nothing is lost.
 
 Matches are numbered here: a pattern keeps its numbers when plans change. An added pattern gives only matches whose
-first event came after it. So what came before cannot stop it: patterns that had stopped stay so, and in the past no
-other does.
+first event came after it. So what came before cannot stop it: patterns that had stopped stay so, from the event on at
+which they did, and in the past no other does.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from sparkrex.modes.events.engine import arrange_events, key_columns
 from sparkrex.modes.events.runner import number_within
 from sparkrex.modes.workload.choose import Chosen, extend_plan, run_by, search_plan
 from sparkrex.modes.workload.combined import Detected, Part, WorkloadRunner, WorkloadState
-from sparkrex.modes.workload.counts import keep_stopped, stopped_slots
+from sparkrex.modes.workload.counts import keep_stopped
 from sparkrex.modes.workload.drift import drifted
 from sparkrex.modes.workload.engine import partition_of
 from sparkrex.modes.workload.estimate import estimate
 from sparkrex.modes.workload.horizon import before
+from sparkrex.modes.workload.overflow import NEVER
+from sparkrex.modes.workload.reach import still_needed
 from sparkrex.modes.workload.taking_part import taking_part
 
 if TYPE_CHECKING:
@@ -48,8 +50,8 @@ if TYPE_CHECKING:
     from sparkrex.modes.workload.runner import GroupRunner
     from sparkrex.settings import Settings
 
-ARRIVAL = "rex_chunk"
-"""A column with the number of the chunk that an event came with."""
+ARRIVAL = "rex_arrival"
+"""A column with the number of an event, in the order in which events came."""
 MIN_ROWS = 1_000
 """Fewer new rows are not looked at: they say little of rates."""
 WORTHWHILE = 0.9
@@ -74,7 +76,7 @@ class LiveGroup:
         history: History, is_adaptive: bool, drift: float,
         on_progress: Callable[[int, float], None] | None = None,
     ) -> None:
-        """`born` has the number of the chunk behind which each pattern was added; its matches begin after it.
+        """`born` has the number of the event behind which each pattern was added; its matches begin after it.
 
         `history` has what came before. Who feeds adds to it.
         """
@@ -88,8 +90,9 @@ class LiveGroup:
         self._horizon: pa.Scalar | None = None
         self._slots: dict[tuple[Any, ...], int] = {}
         self._n_matches: dict[str, NDArray[np.int64]] = {}
+        self._stopped: dict[str, dict[int, int]] = {}
         self._n_chunks = self._n_rows = 0
-        self._see_history()
+        self._see_history(stays=())
 
     @property
     def nbytes(self) -> int:
@@ -104,6 +107,7 @@ class LiveGroup:
         self.plan, self.runner = plan, WorkloadRunner(plan, evaluator, self.settings, self.on_progress)
         self.born = {pattern.name: born[pattern.name] for pattern in plan.patterns}
         self._n_matches = {name: counts for name, counts in self._n_matches.items() if name in stays}
+        self._stopped = {name: events for name, events in self._stopped.items() if name in stays}
         kept = {}
         for number, (name, at) in enumerate(self._clauses()):
             if name in stays and (name, at) in trees:
@@ -144,6 +148,11 @@ class LiveGroup:
         feed = self._feed_of(table, closes=closes)
         with partition_of(self.plan, feed):
             detected = self.runner.decide(self.state, feed, at_once=True)
+        for stop in detected.stops:
+            slot = int(feed.slots[stop.frame.place_of(stop.row)])
+            self._stopped.setdefault(self.plan.patterns[stop.pattern].name, {})[slot] = int(
+                _arrivals(stop.frame.table, stop.frame.arrangement)[stop.row]
+            )
         return Detected([self._own_matches(part, feed.slots) for part in detected.parts], detected.stops)
 
     def _feed_of(self, table: pa.Table, *, closes: bool) -> Feed:
@@ -191,11 +200,8 @@ class LiveGroup:
         name = self.plan.patterns[part.pattern].name
         matches = part.matches
         if len(matches):
-            first = matches.rows[matches.offsets[:-1]]
-            order = part.frame.arrangement.order
-            first = first if order is None else order[first]
-            arrival = numpy_of(plain(part.frame.table.column(ARRIVAL)))[first]
-            matches = matches.selected(arrival > self.born[name])
+            arrivals = _arrivals(part.frame.table, part.frame.arrangement)
+            matches = matches.selected(arrivals[matches.rows[matches.offsets[:-1]]] > self.born[name])
         place = matches.places(part.frame.end)
         counts = self._n_matches.get(name, np.zeros(0, np.int64))
         counts = np.concatenate((counts, np.zeros(max(0, len(self._slots) - len(counts)), np.int64)))
@@ -214,24 +220,38 @@ class LiveGroup:
         Patterns that the event matcher answers go on as they are. One that has stopped stays so.
         """
         own = {old.plan.patterns[number].name: state for number, state in zip(old.own, old_state.own, strict=True)}
-        stopped = stopped_slots(old_state, [form.name for form in old.compiled.forms])
         self.state = self.runner.open()
         self.state.plan = chosen
-        self._see_history()
+        self._see_history(stays)
         names = [self.plan.patterns[number].name for number in self.runner.own]
         for place, name in enumerate(names):
             if name in own and name in stays:
                 self.state.own[place] = own[name]
         forms = [form.name for form in self.runner.compiled.forms]
-        keep_stopped(self.state, {forms.index(name): slots for name, slots in stopped.items() if name in stays})
+        keep_stopped(self.state, {forms.index(name): list(events) for name, events in self._stopped.items()})
 
-    def _see_history(self) -> None:
+    def _see_history(self, stays: Collection[str]) -> None:
         """Feed the last window; what it decides has been given."""
-        if self._history.table is not None:
-            feed = self._feed_of(self._history.table, closes=False)
-            opens = np.ones(len(feed.slots), np.bool_)
+        table = self._history.table
+        if table is not None:
+            # Other groups keep single events of long ago: they would stand beside each other, and count as neighbours.
+            table = table.filter(wrap(still_needed(self.plan.queries, table, self.settings)))
+            feed = self._feed_of(table, closes=False)
+            opens, past = np.ones(len(feed.slots), np.bool_), self._past_stops(feed, stays)
             with partition_of(self.plan, feed):
-                self.runner.decide(self.state, replace(feed, opens=opens), at_once=True, is_past=True)
+                self.runner.decide(self.state, replace(feed, opens=opens), at_once=True, past=past)
+
+    def _past_stops(self, feed: Feed, stays: Collection[str]) -> dict[int, NDArray[np.int64]]:
+        """Where patterns stopped, in a feed of the past, which gives nothing of those that are new."""
+        arrivals, offsets = _arrivals(feed.table, feed.arrangement), feed.arrangement.offsets
+        found = {}
+        for number, form in enumerate(self.runner.compiled.forms):
+            found[number] = np.full(len(feed.slots), NEVER if form.name in stays else -1)
+            for slot, arrival in self._stopped.get(form.name, {}).items():
+                for place in np.flatnonzero(feed.slots == slot).tolist():
+                    rows = offsets[place] + np.flatnonzero(arrivals[offsets[place] : offsets[place + 1]] == arrival)
+                    found[number][place] = rows[0] if len(rows) else -1
+        return found
 
     def _clauses(self) -> list[tuple[str, int]]:
         """The clauses of the patterns that share, as plans number them: names, and which clause it is."""
@@ -275,3 +295,9 @@ class LiveGroup:
 
     def _note(self, chosen: Chosen, reason: str, cost_before: float) -> None:
         self.switches.append(Switch(self._n_chunks, reason, cost_before, chosen.multitree.cost))
+
+
+def _arrivals(table: pa.Table, arrangement: Arrangement) -> NDArray[np.int64]:
+    """By row of an arrangement the number of its event."""
+    arrivals: NDArray[np.int64] = numpy_of(plain(table.column(ARRIVAL)))
+    return arrivals if arrangement.order is None else arrivals[arrangement.order]

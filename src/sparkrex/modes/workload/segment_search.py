@@ -37,9 +37,12 @@ class FrameSearch:
     Rows are those of the frame.
     """
 
-    def __init__(self, runner: GroupRunner, frame: Frame, feed: Feed, stop_row: dict[int, NDArray[np.int64]]) -> None:
+    def __init__(
+        self, runner: GroupRunner, frame: Frame, feed: Feed, stop_row: dict[int, NDArray[np.int64]], *, may_stop: bool
+    ) -> None:
+        """`stop_row` has where patterns stopped, as far as that is known; others do where they must, if they may."""
         self.runner, self.prepared, self.frame, self.feed = runner, runner.prepared, frame, feed
-        self.stop_row = stop_row
+        self.stop_row, self.may_stop = stop_row, may_stop
         self.first_held = frame.end.copy()
         self.waiting: dict[int, Waiting] = {}
         self.kept: list[Kept] = []
@@ -145,7 +148,7 @@ class _Part:
         n_held, length = frame.n_held[self.places], np.diff(offsets)
         row = np.arange(segment.first, segment.end)
         is_new = row >= np.repeat(frame.begin[self.places] + n_held, length)
-        overflow = Overflow(prepared, arrays, runner.max_kleene, before, is_new)
+        overflow = Overflow(prepared, arrays, runner.max_kleene, before, is_new & whole.may_stop)
         for pattern, rows in overflow.stop_row.items():
             own = whole.stop_row[pattern][self.places]
             own[:] = np.where((rows < 0) | (rows == NEVER), own, np.minimum(own, rows + segment.first))
