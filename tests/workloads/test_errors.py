@@ -74,3 +74,14 @@ def test_what_is_no_session(wanted: str) -> None:
     workload = rex.workload({"p": "PATTERN SEQ(A a, B b) WITHIN 9"}, time="ts", type="kind")
     with pytest.raises(TypeError, match="spark= is a int, not a SparkSession"):
         getattr(workload, wanted)(pa.table({"ts": [1], "kind": ["A"]}), spark=5)
+
+
+@pytest.mark.parametrize("values", [[["A"]], [{"x": "A"}]])
+def test_types_are_no_lists_and_no_structs(values: list[object]) -> None:
+    text, stream = "PATTERN SEQ(A a, B b)", pa.table({"ts": [1], "kind": values})
+    workload = rex.workload({"p": text}, time="ts", type="kind")
+    for ask in (
+        workload.detect, workload.open().feed, workload.explain, lambda one: rex.events(text, one, time="ts", type="kind"),
+    ):
+        with pytest.raises(rex.AnalysisError, match=r"REX214.*the type column kind is a (ARRAY|STRUCT)"):
+            ask(stream)
