@@ -293,6 +293,7 @@ def test_a_pattern_that_shares_in_memory_alone(spark: SparkSession) -> None:
     assert len(in_memory) > 50
 
 
+@pytest.mark.filterwarnings("ignore:event query without partitions")
 def test_types_may_be_bytes(spark: SparkSession) -> None:
     rows = [(1, bytearray(b"A")), (2, bytearray(b"\xff")), (3, bytearray(b"B"))]
     frame = spark.createDataFrame(rows, "ts long, kind binary")

@@ -80,8 +80,10 @@ def test_what_is_no_session(wanted: str) -> None:
 def test_types_are_no_lists_and_no_structs(values: list[object]) -> None:
     text, stream = "PATTERN SEQ(A a, B b)", pa.table({"ts": [1], "kind": values})
     workload = rex.workload({"p": text}, time="ts", type="kind")
-    for ask in (
-        workload.detect, workload.open().feed, workload.explain, lambda one: rex.events(text, one, time="ts", type="kind"),
-    ):
+
+    def of_events(given: pa.Table) -> object:
+        return rex.events(text, given, time="ts", type="kind")
+
+    for ask in (workload.detect, workload.open().feed, workload.explain, of_events):
         with pytest.raises(rex.AnalysisError, match=r"REX214.*the type column kind is a (ARRAY|STRUCT)"):
             ask(stream)

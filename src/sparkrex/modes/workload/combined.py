@@ -83,6 +83,24 @@ class WorkloadState(State):
         """Bytes of everything that is kept."""
         return State.nbytes.fget(self) + sum(state.nbytes for state in self.own)  # type: ignore[attr-defined,no-any-return]
 
+    def mark(self) -> None:
+        """See `State`."""
+        super().mark()
+        for state in self.own:
+            state.mark()
+
+    def forget_mark(self) -> None:
+        """See `State`."""
+        super().forget_mark()
+        for state in self.own:
+            state.forget_mark()
+
+    def undo(self) -> None:
+        """See `State`."""
+        super().undo()
+        for state in self.own:
+            state.undo()
+
     def select(self, slots: NDArray[np.int64]) -> WorkloadState:
         """Some slots as a state of their own."""
         return WorkloadState.of(super().select(slots), [state.select(slots) for state in self.own])

@@ -12,6 +12,7 @@ which they did, and in the past no other does.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,7 @@ class LiveGroup:
         self._slots: dict[tuple[Any, ...], int] = {}
         self._n_matches: dict[str, NDArray[np.int64]] = {}
         self._stopped: dict[str, dict[int, int]] = {}
+        self._marked: dict[str, Any] | None = None
         self._n_chunks = self._n_rows = 0
         self._see_history(stays=())
 
@@ -98,6 +100,30 @@ class LiveGroup:
     def nbytes(self) -> int:
         """Bytes of all that is kept of open partitions."""
         return self.state.nbytes
+
+    def mark(self) -> None:
+        """Remember how it is, until `undo` or `forget_mark`. Costs what is written until then, and little else."""
+        self.state.mark()
+        self._marked = {
+            name: copy(value) if isinstance(value, list | dict) and value is not self._slots else value
+            for name, value in self.__dict__.items()
+        } | {"n_slots": len(self._slots)}
+
+    def forget_mark(self) -> None:
+        """It need not be as it was any more."""
+        if self._marked is not None:
+            self._marked["state"].forget_mark()
+            self._marked = None
+
+    def undo(self) -> None:
+        """It is as it was when it was marked."""
+        assert self._marked is not None  # who undoes has marked it
+        marked, self._marked = self._marked, None
+        n_slots = marked.pop("n_slots")
+        self.__dict__.update(marked)
+        self.state.undo()
+        while len(self._slots) > n_slots:
+            self._slots.popitem()
 
     def change(self, plan: WorkloadPlan, evaluator: Evaluator, born: Mapping[str, int]) -> None:
         """The patterns from now on. Those that stay keep their trees; a new one takes what adds least to the plan."""
@@ -150,9 +176,9 @@ class LiveGroup:
             detected = self.runner.decide(self.state, feed, at_once=True)
         for stop in detected.stops:
             slot = int(feed.slots[stop.frame.place_of(stop.row)])
-            self._stopped.setdefault(self.plan.patterns[stop.pattern].name, {})[slot] = int(
-                _arrivals(stop.frame.table, stop.frame.arrangement)[stop.row]
-            )
+            arrival = int(_arrivals(stop.frame.table, stop.frame.arrangement)[stop.row])
+            name = self.plan.patterns[stop.pattern].name
+            self._stopped[name] = self._stopped.get(name, {}) | {slot: arrival}
         return Detected([self._own_matches(part, feed.slots) for part in detected.parts], detected.stops)
 
     def _feed_of(self, table: pa.Table, *, closes: bool) -> Feed:
