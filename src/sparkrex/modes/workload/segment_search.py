@@ -15,6 +15,7 @@ from sparkrex.modes.workload.arrays import SegmentArrays
 from sparkrex.modes.workload.decide import Decider
 from sparkrex.modes.workload.kept import kept_of, restored
 from sparkrex.modes.workload.kernels import codes
+from sparkrex.modes.workload.language import name_pattern
 from sparkrex.modes.workload.overflow import NEVER, Overflow
 from sparkrex.modes.workload.search import Search, Share
 from sparkrex.modes.workload.segments import SEGMENT_ROWS, Segment, cut_segments
@@ -111,7 +112,8 @@ class FrameSearch:
         arrays = SegmentArrays(
             runner.prepared, segment.table(frame, table.column_names), frame.offsets, runner.evaluator
         )
-        for query in runner.queries:
+        for pattern in runner.prepared.patterns:
+            query = pattern.query
             rows = np.arange(arrays.n_rows)
             if not _reads_all(query):
                 rows = np.unique(np.concatenate([arrays.type_rows(one.condition) for one in query.types]))
@@ -120,6 +122,8 @@ class FrameSearch:
                 check_order(query, table.take(wrap(rows if order is None else order[rows])), None, cuts)
             except ExecutionError as error:
                 error.row = None if error.row is None else int(rows[error.row])
+                error.source, error.span = query.source, query.pattern.span or query.span
+                name_pattern(error, pattern.name)
                 raise
 
 
