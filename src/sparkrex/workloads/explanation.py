@@ -110,7 +110,7 @@ def _on_spark(workload: Workload, stream: Any, spark: Any) -> WorkloadExplanatio
     found: list[str] = []
     for query in workload.groups().values():
         explained, frame = explain_on_spark(query, {INPUT: stream}, spark, workload.settings)
-        found += [*explained[0].lines("spark", len(workload)), "", physical_plan(frame).rstrip(), ""]
+        found += [*explained[0].lines("spark", len(workload)), "", physical_plan(frame).rstrip(), ""]  # type: ignore[call-arg]  # this mode
     if len(workload.groups()) > 1:
         found.insert(0, f"{len(workload.groups())} branches of one query, one for each set of keys\n")
     return WorkloadExplanation("\n".join(found).rstrip("\n"))
