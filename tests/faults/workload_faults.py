@@ -21,13 +21,13 @@ from sparkrex.modes.workload import (
     counts,
     decide,
     formulas,
-    history,
     joining,
     kept,
     live,
     normal_form,
     overflow,
     prepared,
+    reach,
     runner,
     search,
     segment_search,
@@ -349,17 +349,17 @@ KEPT_FAULTS = (
 
 RUN_FAULTS = (
     WorkloadFault(
-        "a new plan knows nothing of what was", live.LiveGroup._see_history, "if history is not None:",
-        "if False:", is_of_runs=True,
+        "a new plan knows nothing of what was", live.LiveGroup._see_history, "if table is None:",
+        "if True:", is_of_runs=True,
     ),
     WorkloadFault(
-        "what is a window old is history no more", history._in_window, "times.values > times.size",
-        "times.values >= times.size", is_of_runs=True,
+        "what is a window old is history no more", reach._in_windows, "is_past = distance > times.size",
+        "is_past = distance >= times.size", is_of_runs=True,
         example="the end of a window after a new plan",
     ),
     WorkloadFault(
-        "history is that of the smallest window", history.History._cut, "widest = max(found,", "widest = min(found,",
-        is_of_runs=True,
+        "history is that of the smallest window", reach.still_needed, "query.window.size > widest",
+        "query.window.size < widest", is_of_runs=True,
     ),
     WorkloadFault(
         "what the old plan has decided is decided again", live.LiveGroup._see_history, "replace(feed, opens=opens)",
@@ -367,17 +367,17 @@ RUN_FAULTS = (
         example="another key lets time pass",
     ),
     WorkloadFault(
-        "an added pattern has matches that begin in the chunk before", live.LiveGroup._own_matches,
-        "arrival > self.born[name]", "arrival >= self.born[name]", is_of_runs=True,
+        "an added pattern has matches that begin with the event before", live.LiveGroup._own_matches,
+        "> self.born[name]", ">= self.born[name]", is_of_runs=True,
     ),
     WorkloadFault(
         "an added pattern has matches that began long before", live.LiveGroup._own_matches,
-        "arrival > self.born[name]", "arrival > 0", is_of_runs=True,
+        "> self.born[name]", "> 0", is_of_runs=True,
     ),
     WorkloadFault(
-        "a pattern that comes again has the numbers of before", live.LiveGroup.change, "if name in stays}",
-        "if name in self.born}", is_of_runs=True,
-        example="a pattern comes again at once",
+        "a pattern that comes again has the numbers of before", live.LiveGroup.change,
+        "in self._n_matches.items() if name in stays}", "in self._n_matches.items() if name in self.born}",
+        is_of_runs=True, example="a pattern comes again at once",
     ),
     WorkloadFault(
         "time does not pass where no event comes", live.LiveGroup._feed_of, "idle = idle[self._holds(idle)]",
@@ -393,8 +393,8 @@ RUN_FAULTS = (
         "counts[slots] = np.bincount", is_of_runs=True,
     ),
     WorkloadFault(
-        "a pattern that has stopped goes on under a new plan", live.LiveGroup._begin, "if name in stays})",
-        "if name not in stays})", is_of_runs=True,
+        "a pattern that has stopped goes on under a new plan", live.LiveGroup._begin,
+        "in self._stopped.items()}", "in ()}", is_of_runs=True,
         example="a pattern stops before a new plan",
     ),
 )

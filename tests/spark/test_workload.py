@@ -291,3 +291,12 @@ def test_a_pattern_that_shares_in_memory_alone(spark: SparkSession) -> None:
     in_memory = [(row["match_id"], row["variable"], row["ts"]) for row in workload.detect(table).to_pylist()]
     assert on_spark == set(in_memory)
     assert len(in_memory) > 50
+
+
+@pytest.mark.filterwarnings("ignore:event query without partitions")
+def test_types_may_be_bytes(spark: SparkSession) -> None:
+    rows = [(1, bytearray(b"A")), (2, bytearray(b"\xff")), (3, bytearray(b"B"))]
+    frame = spark.createDataFrame(rows, "ts long, kind binary")
+    found = rex.workload({"p": "PATTERN SEQ(A a, B b)"}, time="ts", type="kind").detect(frame)
+    assert sorted(row.ts for row in found.table.collect()) == [1, 3]
+    assert found["p"].count() == 2

@@ -27,7 +27,10 @@ def run_of(events: str, patterns: dict[str, str], **changes: Any) -> Changes:
 DIRECTED_RUNS = {
     "the end of a window after a new plan": run_of("A@1 | C@9 | B@9", {}, replanned={2: "none"}),
     "another key lets time pass": run_of(
-        "A@1/p | A@5/q | A@6/q", {"p": NOTHING_AFTER.replace("WITHIN", "WHERE [key] WITHIN")}, replanned={2: "none"}
+        "A@1/p | A@5/q | A@6/q", {
+            "p": NOTHING_AFTER.replace("WITHIN", "WHERE [key] WITHIN"),
+            "wide key": WIDE["wide"].replace("WITHIN", "WHERE [key] WITHIN"),
+        }, replanned={2: "none"},
     ),
     "a chunk begins at the time of the last": run_of("A@1 | A@4 | B@4", {"p": NOTHING_AFTER}),
     "a pattern comes again at once": run_of(

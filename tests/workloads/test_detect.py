@@ -142,3 +142,16 @@ def test_what_is_no_stream(stream: object) -> None:
         workload.detect(stream)
     with pytest.raises(TypeError, match="not a table"):
         workload.plan(stream)
+
+
+@pytest.mark.parametrize("kind", [
+    pa.binary(), pa.large_binary(), pa.binary(1), pa.binary_view(), pa.dictionary(pa.int32(), pa.binary()),
+])
+def test_types_may_be_bytes(kind: pa.DataType) -> None:
+    values = pa.array([b"A", b"\xff", b"B"])
+    values = values.dictionary_encode() if pa.types.is_dictionary(kind) else values.cast(kind)
+    stream = pa.table({"ts": [1, 2, 3], "kind": values})
+    pairs = rex.workload({"p": "PATTERN SEQ(A a, B b)"}, time="ts", type="kind")
+    for found in (pairs.detect(stream), pairs.open().feed(stream)):
+        assert [row["ts"] for row in found.to_pylist()] == [1, 3]
+        assert found["p"].num_rows == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pyarrow as pa
 import pytest
 from tests.workloads.streams import DOORS, INTRUDER
@@ -74,3 +76,53 @@ def test_what_is_no_session(wanted: str) -> None:
     workload = rex.workload({"p": "PATTERN SEQ(A a, B b) WITHIN 9"}, time="ts", type="kind")
     with pytest.raises(TypeError, match="spark= is a int, not a SparkSession"):
         getattr(workload, wanted)(pa.table({"ts": [1], "kind": ["A"]}), spark=5)
+
+
+@pytest.mark.parametrize("values", [[["A"]], [{"x": "A"}]])
+def test_types_are_no_lists_and_no_structs(values: list[object]) -> None:
+    text, stream = "PATTERN SEQ(A a, B b)", pa.table({"ts": [1], "kind": values})
+    workload = rex.workload({"p": text}, time="ts", type="kind")
+
+    def of_events(given: pa.Table) -> object:
+        return rex.events(text, given, time="ts", type="kind")
+
+    for ask in (workload.detect, workload.open().feed, workload.explain, of_events):
+        with pytest.raises(rex.AnalysisError, match=r"REX214.*the type column kind is a (ARRAY|STRUCT)"):
+            ask(stream)
+
+
+@pytest.mark.parametrize(("ts", "said"), [([1, 1], "have the same ts"), ([1, None], "ts is NULL")])
+def test_events_without_an_order_are_of_a_pattern(ts: list[int | None], said: str) -> None:
+    stream = pa.table({"ts": pa.array([0, *ts], pa.int64()), "kind": ["Z", "C", "D"]})
+    texts = {"none": "PATTERN SEQ(A a, B b) WITHIN 5", "tied": "PATTERN SEQ(C c, D d) WITHIN 5"}
+    workload = rex.workload(texts, time="ts", type="kind")
+    for ask in (workload.detect, workload.open().feed):
+        with pytest.warns(UserWarning) if ask == workload.detect else nullcontext(), \
+                pytest.raises(rex.ExecutionError, match="REX409") as caught:
+            ask(stream)
+        assert "in the pattern tied" in str(caught.value)
+        assert f"1 | {texts['tied']}" in str(caught.value)
+
+
+def test_a_mistake_in_types_is_of_no_pattern() -> None:
+    workload = rex.workload({"a": "PATTERN SEQ(Hot h, B b)"}, time="ts", type="kind", types={"Hot": "nothing > 3"})
+    with pytest.raises(rex.AnalysisError, match=r"REX201.*nothing") as caught:
+        workload.detect(pa.table({"ts": [1], "kind": ["A"]}))
+    assert "in the pattern" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [
+    f"PATTERN AND({', '.join(f'A{number} a{number}' for number in range(9))}) WITHIN 5",
+    f"PATTERN SEQ({', '.join(f'A{number} a{number}' for number in range(2001))}) WITHIN 5",
+])
+def test_what_is_too_large_for_an_event_query_is_so_for_a_workload(text: str) -> None:
+    stream = pa.table({"ts": pa.array([], pa.int64()), "kind": pa.array([], pa.string())})
+    errors = []
+    for ask in (
+        lambda: rex.events(text, stream, time="ts", type="kind"),
+        lambda: rex.workload({"p": text}, time="ts", type="kind").detect(stream),
+    ):
+        with pytest.raises(rex.RexError) as caught:
+            ask()
+        errors.append((caught.value.code, caught.value.message, caught.value.position))
+    assert errors[0] == errors[1]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.workloads.streams import DOORS, INTRUDER
 
 import sparkrex as rex
 
@@ -112,3 +113,19 @@ def test_groups_have_a_plan_each() -> None:
     explanation = _workload(texts).explain(_stream())
     assert str(explanation).count("Workload of") == 2
     assert len(explanation.pictures) == 2
+
+
+def test_groups_say_of_how_many_patterns_they_are() -> None:
+    texts = {"p": "PATTERN SEQ(A a, B b) WHERE [floor] WITHIN 3", "q": INTRUDER}
+    lines = str(rex.workload(texts, time="ts", type="sensor").explain(DOORS)).splitlines()
+    assert [line for line in lines if line.startswith("Workload")] == ["Workload of 1 of 2 patterns"] * 2
+    alone = rex.workload({"q": INTRUDER}, time="ts", type="sensor").explain(DOORS)
+    assert str(alone).startswith("Workload of 1 pattern\n")
+
+
+def test_a_plan_is_no_png(tmp_path: Path) -> None:
+    explanation = rex.workload({"q": INTRUDER}, time="ts", type="sensor").explain(DOORS)
+    with pytest.raises(rex.AnalysisError, match=r"REX217.*\.png"):
+        explanation.save(tmp_path / "plan.png")
+    assert not (tmp_path / "plan.png").exists()
+    explanation.save(tmp_path / "plan.html")

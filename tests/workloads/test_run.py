@@ -67,6 +67,14 @@ def test_a_removed_pattern_gives_nothing_more() -> None:
     assert _fed(_open({"intruder": INTRUDER, "waits": waits}), 5)[-1] == [("waits", 1, "a", 4)]
 
 
+@pytest.mark.parametrize("where", ["", "WHERE skip_till_next_match(a, e)"])
+def test_a_decided_match_waits_for_those_before_it(where: str) -> None:
+    """Of the A alone it is known at 7 that no D came: then the A with the C is given too, which was decided at 2."""
+    run = _open({"p": f"PATTERN SEQ(A a, NOT(D d), C? e) {where} WITHIN 5"})
+    chunks = [pa.table({"ts": [ts], "sensor": [kind]}) for ts, kind in ((1, "A"), (2, "C"), (7, "Z"))]
+    assert [sorted({row["ts"] for row in run.feed(chunk).to_pylist()}) for chunk in chunks] == [[], [], [1, 2]]
+
+
 def test_the_pattern_that_owned_a_shared_node_is_removed() -> None:
     run = _open({"owner": INTRUDER, "other": "PATTERN SEQ(A a, B b, D d) WHERE a.floor = b.floor WITHIN 10"})
     run.feed(DOORS.slice(0, 3))

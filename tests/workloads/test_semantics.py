@@ -123,6 +123,16 @@ def test_a_condition_of_what_is_negated() -> None:
     assert _one("SEQ(A a, NOT(D d), B b) WHERE d.x > a.x WITHIN 9", "A1=2 D2=1 B3 D4=3 B5") == ["a1 b3"]
 
 
+@pytest.mark.parametrize(("condition", "is_given"), [
+    ("c.x > e.x", True), ("c.x < e.x + 1", True), ("NOT (c.x > e.x)", True), ("e.x IS NULL OR c.x > e.x", False),
+    ("coalesce(e.x, 0) < c.x", False), ("c.x + coalesce(e.x, 0) > 0", False),
+])
+def test_what_is_negated_is_compared_with_an_event_that_is_not_there(condition: str, *, is_given: bool) -> None:
+    """There is no e: its values are NULL."""
+    texts = {"p": f"PATTERN SEQ(E? e, A a, NOT(C c), B b) WHERE {condition} WITHIN 5"}
+    assert _found(texts, "A1=1 C2=2 B4=3")["p"] == Counter(["a1 b4"] if is_given else [])
+
+
 def test_an_event_that_fits_two_alternatives_is_two_matches() -> None:
     """Their variables differ. The same events under the same variables are one match."""
     assert _one("SEQ(A a, (B b | B c)) WITHIN 9", "A1 B2") == ["a1 b2", "a1 c2"]

@@ -150,3 +150,14 @@ def test_a_column_that_the_result_has_too() -> None:
     stream = DOORS.append_column("pattern", pa.array([""] * 6))
     with pytest.raises(rex.AnalysisError, match=r"REX205.*column pattern"):
         _workload(TEXTS).detect(stream)
+
+
+def test_a_file_that_is_no_text_is_left_out_by_name(tmp_path: Path) -> None:
+    (tmp_path / "good.rex").write_bytes(b"\xef\xbb\xbf" + b"PATTERN SEQ(A a, B b) WITHIN 10")  # a mark of Windows'
+    (tmp_path / "bad.rex").write_bytes(b"PATTERN SEQ(\xff a, B b) WITHIN 10")
+    with pytest.warns(UserWarning, match=r"the pattern bad is left out:\n.*REX407.*bad\.rex"):
+        workload = rex.workload(str(tmp_path), time="ts", type="kind")
+    assert workload.names == ("good",)
+    assert "bad.rex" in workload.rejected["bad"].message
+    with pytest.raises(rex.ExecutionError, match=r"REX407.*bad\.rex"):
+        rex.workload(str(tmp_path), time="ts", type="kind", strict=True)

@@ -158,7 +158,7 @@ def add_workload_commands(commands: argparse._SubParsersAction[argparse.Argument
         if name == "run":
             add_output_arguments(action)
         else:
-            action.add_argument("--picture", metavar="PATH", help="where to write the plan as a picture (.svg)")
+            action.add_argument("--picture", metavar="PATH", help="where to write the plan as a picture (.svg, .html)")
 
 
 def add_output_arguments(run: argparse.ArgumentParser) -> None:

@@ -96,6 +96,8 @@ def run_workload(arguments: argparse.Namespace) -> None:
 
 def explain_workload(arguments: argparse.Namespace) -> None:
     """Print the shared plan; with --picture draw it."""
+    if arguments.picture is not None and not arguments.picture.lower().endswith((".svg", ".html", ".htm")):
+        raise UsageError(f"--picture {arguments.picture}: the name ends with .svg, or with .html for text and picture")
     command = WorkloadCommand(arguments)
     if is_on_spark(arguments):
         from sparkrex.cli.session import read_table, spark_session
@@ -108,5 +110,5 @@ def explain_workload(arguments: argparse.Namespace) -> None:
         with Progress(sys.stderr).stage("plan", command.detail):
             explanation = command.workload.explain(open_table(arguments.tables[0]))
     if arguments.picture is not None:
-        Path(arguments.picture).write_text(explanation.svg, encoding="utf-8")
+        explanation.save(arguments.picture)
     print(explanation)

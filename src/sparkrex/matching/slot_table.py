@@ -7,7 +7,7 @@ once per factor of sixteen between its piece and all rows; a piece that is mostl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +36,16 @@ class _Piece:
     n_bytes: int
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Mark:
+    """What a table was: its pieces, and of slots that were written since then where their rows were, last ones last."""
+
+    pieces: dict[int, _Piece]
+    sizes: dict[int, list[int]]
+    n_pieces: int
+    places: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
 class SlotTable:
     """Tables by slot. All that are written have the same columns."""
 
@@ -44,6 +54,7 @@ class SlotTable:
         self._sizes: dict[int, list[int]] = {}  # pieces by the order of magnitude of their rows
         self._n_pieces = 0
         self._place = np.empty((3, 0), np.int64)  # by slot: its piece, the first row there, how many rows
+        self._marked: _Mark | None = None
 
     @property
     def nbytes(self) -> int:
@@ -98,6 +109,7 @@ class SlotTable:
         self._reach(slots)
         piece, _, length = self._place[:, slots]
         has_rows = length > 0
+        self._note(slots)
         self._place[2, slots] = 0
         touched = np.unique(piece[has_rows]).tolist()
         for number in touched:
@@ -108,6 +120,24 @@ class SlotTable:
             found = self._pieces.get(number)
             if found is not None and found.table.num_rows > 2 * found.n_live + _FEW_ROWS:
                 self._merge([number])
+
+    def mark(self) -> None:
+        """Remember how it is. That costs its pieces, of which there are few, and later what is written."""
+        pieces = {number: replace(piece) for number, piece in self._pieces.items()}
+        sizes = {order: list(numbers) for order, numbers in self._sizes.items()}
+        self._marked = _Mark(pieces, sizes, self._n_pieces, [])
+
+    def forget_mark(self) -> None:
+        """It need not be as it was any more."""
+        self._marked = None
+
+    def undo(self) -> None:
+        """It is as it was when it was marked."""
+        marked, self._marked = self._marked, None
+        assert marked is not None  # who undoes has marked it
+        self._pieces, self._sizes, self._n_pieces = marked.pieces, marked.sizes, marked.n_pieces
+        for slots, place in reversed(marked.places):
+            self._place[:, slots] = place
 
     def select(self, slots: NDArray[np.int64]) -> SlotTable:
         """The rows of some slots, which are numbered from 0."""
@@ -130,6 +160,7 @@ class SlotTable:
     ) -> None:
         number, self._n_pieces = self._n_pieces, self._n_pieces + 1
         self._pieces[number] = _Piece(table, slots, int(length.sum()), table.nbytes)
+        self._note(slots)
         self._place[0, slots], self._place[1, slots], self._place[2, slots] = number, first, length
         alike = self._sizes.setdefault(table.num_rows.bit_length() // 4, [])
         alike.append(number)
@@ -153,6 +184,10 @@ class SlotTable:
         slots = self._pieces[number].slots
         found: NDArray[np.int64] = slots[(self._place[0, slots] == number) & (self._place[2, slots] > 0)]
         return found
+
+    def _note(self, slots: NDArray[np.int64]) -> None:
+        if self._marked is not None:
+            self._marked.places.append((slots, self._place[:, slots]))
 
     def _reach(self, slots: NDArray[np.int64]) -> None:
         n_known = self._place.shape[1]

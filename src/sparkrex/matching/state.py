@@ -52,6 +52,7 @@ class State:
         self.tables = {name: SlotTable() for name in (ROWS, *tables)}
         self.plan: Any = None
         self.n_numbered: int | None = None
+        self._marked: dict[str, Any] | None = None
 
     @property
     def numbers(self) -> NDArray[Any]:
@@ -124,6 +125,28 @@ class State:
             self.numbers[slots] = self.fresh
             for table in self.tables.values():
                 table.clear(slots)
+
+    def mark(self) -> None:
+        """Remember how it is: numbers are copied, of tables nothing but what is written later."""
+        self._marked = {
+            "_numbers": self.numbers.copy(), "n_slots": self.n_slots, "plan": self.plan, "n_numbered": self.n_numbered,
+        }
+        for table in self.tables.values():
+            table.mark()
+
+    def forget_mark(self) -> None:
+        """It need not be as it was any more."""
+        self._marked = None
+        for table in self.tables.values():
+            table.forget_mark()
+
+    def undo(self) -> None:
+        """It is as it was when it was marked."""
+        marked, self._marked = self._marked, None
+        assert marked is not None  # who undoes has marked it
+        self.__dict__.update(marked)
+        for table in self.tables.values():
+            table.undo()
 
     def select(self, slots: NDArray[np.int64]) -> State:
         """Some slots as a state of their own, where they are numbered from 0."""

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from sparkrex.scalar.analyze.scope import InputColumn, Scope
     from sparkrex.syntax.items import Name, ScalarText
 
-_NO_NAMES = (*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEMPORAL_TYPES, exp.DataType.Type.BOOLEAN)
+_NO_NAMES = (
+    *exp.DataType.NUMERIC_TYPES, *exp.DataType.TEMPORAL_TYPES, *exp.DataType.NESTED_TYPES, exp.DataType.Type.BOOLEAN,
+)
 _NO_CONDITIONS = (*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEXT_TYPES, *exp.DataType.TEMPORAL_TYPES)
 
 

@@ -47,8 +47,13 @@ class WorkloadExplanation:
 
     def save(self, path: str | Path) -> None:
         """Write the picture, as .svg, or text and pictures as .html."""
-        is_page = str(path).lower().endswith((".html", ".htm"))
-        Path(path).write_text(self._page() if is_page else self.svg, encoding="utf-8")
+        if not str(path).lower().endswith((".svg", ".html", ".htm")):
+            raise AnalysisError(
+                "REX217", f"a plan is not written as {Path(path).suffix or Path(path).name}", None, None,
+                hint="the file's name ends with .svg, or with .html for text and picture",
+            )
+        is_picture = str(path).lower().endswith(".svg")
+        Path(path).write_text(self.svg if is_picture else self._page(), encoding="utf-8")
 
     def _repr_html_(self) -> str:
         """What a notebook shows; IPython asks for it by this name."""
@@ -91,7 +96,8 @@ def _unseen(workload: Workload) -> list[WorkloadExplained]:
 
 
 def _explanation(found: list[WorkloadExplained], host: str) -> WorkloadExplanation:
-    lines = [line for group in found for line in (*group.lines(host), "")]
+    n_all = sum(len(group.plan.patterns) for group in found)
+    lines = [line for group in found for line in (*group.lines(host, n_all), "")]
     descriptions = [group.description() for group in found]
     return WorkloadExplanation(
         "\n".join(lines).rstrip("\n"), tuple(draw(one) for one in descriptions if one is not None)
@@ -104,7 +110,7 @@ def _on_spark(workload: Workload, stream: Any, spark: Any) -> WorkloadExplanatio
     found: list[str] = []
     for query in workload.groups().values():
         explained, frame = explain_on_spark(query, {INPUT: stream}, spark, workload.settings)
-        found += [*explained[0].lines("spark"), "", physical_plan(frame).rstrip(), ""]
+        found += [*explained[0].lines("spark", len(workload)), "", physical_plan(frame).rstrip(), ""]  # type: ignore[call-arg]  # this mode
     if len(workload.groups()) > 1:
         found.insert(0, f"{len(workload.groups())} branches of one query, one for each set of keys\n")
     return WorkloadExplanation("\n".join(found).rstrip("\n"))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.columns.results import result_library
+from sparkrex.columns.wrap import wrap
 from sparkrex.errors import AnalysisError, ExecutionError, UnsupportedError, nearest
 from sparkrex.matching.event_order import order_columns
 from sparkrex.modes.workload.history import History
@@ -18,6 +22,7 @@ from sparkrex.pipeline import INPUT, open_relation
 from sparkrex.workloads.detecting import Collected, empty_result, found_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from sparkrex.modes.workload.combined import Detected
@@ -31,7 +36,7 @@ class Run:
     """A workload over events that come chunk by chunk. `Workload.open` makes one.
 
     Every chunk has the same columns, and no event of it is before one of an earlier chunk. `switches` are the changes
-    of plans so far. After an error the run is not to be fed again.
+    of plans so far. What fails, a feed too, leaves the run as it was before.
 
     >>> import pyarrow as pa, sparkrex as rex
     >>> run = rex.workload({"pair": "PATTERN SEQ(A a, B b) WITHIN 5"}, time="ts", type="kind").open()
@@ -53,10 +58,11 @@ class Run:
         self._schema: pa.Schema | None = None
         self._library = "pyarrow"
         self._history = History()
-        self._n_chunks = 0
+        self._n_events = 0
         self._last: pa.Scalar | None = None
         self._is_changed = True
         self._is_finished = False
+        self._ended: list[Switch] = []
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,7 +72,7 @@ class Run:
     @property
     def switches(self) -> list[Switch]:
         """The changes of plans so far, with the reason of each."""
-        return [switch for group in self._groups.values() for switch in group.switches]
+        return [*self._ended, *(switch for group in self._groups.values() for switch in group.switches)]
 
     @property
     def nbytes(self) -> int:
@@ -85,7 +91,7 @@ class Run:
         if self._schema is not None:
             self._check_pattern(name, pattern)
         self.patterns[name] = pattern
-        self._born[name] = self._n_chunks
+        self._born[name] = self._n_events
         self._is_changed = True
 
     def remove(self, name: str) -> None:
@@ -106,7 +112,7 @@ class Run:
         self._check_open()
         if method is not None:
             check_method(method)
-        with self.workload.reported():
+        with self.workload.reported(), self._all_or_nothing():
             for group in self._groups.values():
                 group.replan(method)
 
@@ -118,7 +124,11 @@ class Run:
                 "REX301", "a run takes tables in memory, not DataFrames of Spark's", None, None,
                 hint="workload.detect(frame) runs on Spark",
             )
-        table = self._read(chunk)
+        with self._all_or_nothing():
+            table = self._read(chunk)
+            return self._feed(table)
+
+    def _feed(self, table: pa.Table) -> Found:
         with self.workload.reported():
             self._follow_changes(table)
             groups = list(self._groups.values())
@@ -132,13 +142,12 @@ class Run:
     def finish(self) -> Found:
         """The matches that only the end decides. The run is over then."""
         self._check_open()
-        self._is_finished = True
-        with self.workload.reported():
+        with self.workload.reported(), self._all_or_nothing():
             self._follow_changes(None)
             empty = self._empty()
             found = self._found([(group, group.finish(empty)) for group in self._groups.values()])
-            self.close()
-            return found
+        self.close()
+        return found
 
     def close(self) -> None:
         """End the run without asking what the end would decide."""
@@ -152,6 +161,30 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """What fails inside leaves the run as it was. Hosts that are needed no more close when it has not failed."""
+        groups = list(self._groups.values())
+        before = self.__dict__ | {"_groups": dict(self._groups), "_hosts": dict(self._hosts)}
+        history = {
+            name: copy(value) if isinstance(value, list) else value for name, value in vars(self._history).items()
+        }
+        for group in groups:
+            group.mark()
+        hosts = self._hosts
+        try:
+            yield
+        except BaseException:
+            _close(hosts, before["_hosts"])
+            self.__dict__.update(before)
+            self._history.__dict__.update(history)
+            for group in groups:
+                group.undo()
+            raise
+        _close(before["_hosts"], hosts)
+        for group in groups:
+            group.forget_mark()
 
     def _read(self, chunk: Any) -> pa.Table:
         source = to_arrow("", chunk)
@@ -173,22 +206,19 @@ class Run:
                 raise ExecutionError(
                     "REX407", f"the chunk's columns have other types than those before: {error}", None, None
                 ) from error
-        self._n_chunks += 1
-        arrival = pa.repeat(pa.scalar(self._n_chunks, pa.int64()), table.num_rows)
-        return table.append_column(ARRIVAL, arrival)
+        first, self._n_events = self._n_events + 1, self._n_events + table.num_rows
+        return table.append_column(ARRIVAL, wrap(np.arange(first, self._n_events + 1)))
 
     def _follow_changes(self, table: pa.Table | None) -> None:
         """Give every group its patterns; groups whose last pattern went end."""
         if self._is_changed and self._schema is not None:
             queries = self.workload.groups(self.patterns) if self.patterns else {}
             for keys in [keys for keys in self._groups if keys not in queries]:
-                del self._groups[keys]
-                self._hosts.pop(keys).__exit__(None, None, None)
+                self._ended = [*self._ended, *self._groups.pop(keys).switches]
+                del self._hosts[keys]
             for keys, query in queries.items():
                 host = open_relation(query, {INPUT: self._schema.empty_table()}, self.workload.settings)
                 plan, _, evaluator = host.__enter__()
-                if keys in self._hosts:
-                    self._hosts[keys].__exit__(None, None, None)
                 self._hosts[keys] = host
                 if keys in self._groups:
                     self._groups[keys].change(plan, evaluator, self._born)  # type: ignore[arg-type]
@@ -248,3 +278,13 @@ class Run:
     def _check_open(self) -> None:
         if self._is_finished:
             raise AnalysisError("REX217", "the run is finished", None, None, hint="workload.open() begins another")
+
+
+def _close(
+    hosts: Mapping[tuple[str, ...], AbstractContextManager[Any]],
+    but: Mapping[tuple[str, ...], AbstractContextManager[Any]],
+) -> None:
+    """Close hosts, but not those that are also in another mapping."""
+    for keys, host in hosts.items():
+        if but.get(keys) is not host:
+            host.__exit__(None, None, None)

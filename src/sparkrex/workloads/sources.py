@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sparkrex.columns.inputs import is_spark, to_arrow
-from sparkrex.errors import AnalysisError, ExecutionError
+from sparkrex.errors import AnalysisError, ExecutionError, RexError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,12 +18,12 @@ NAME, TEXTS = "name", ("text", "pattern", "query")
 """Columns of a table of patterns."""
 
 
-def load_patterns(given: Any) -> dict[str, str]:
-    """Names and texts; a name that stands twice is an error."""
+def load_patterns(given: Any) -> dict[str, str | RexError]:
+    """Names and texts, or the error of a text that cannot be read; a name that stands twice is an error."""
     pairs = list(_pairs(given))
-    found: dict[str, str] = {}
+    found: dict[str, str | RexError] = {}
     for name, text in pairs:
-        if not isinstance(name, str) or not isinstance(text, str):
+        if not isinstance(name, str) or not isinstance(text, str | RexError):
             wrong = name if not isinstance(name, str) else text
             raise TypeError(f"a pattern has a name and a text, and {wrong!r} is a {type(wrong).__name__}")
         if name in found:
@@ -74,17 +74,22 @@ def _check_file(given: str | Path) -> None:
         )
 
 
-def _from_folder(folder: Path) -> list[tuple[str, str]]:
+def _from_folder(folder: Path) -> list[tuple[str, str | RexError]]:
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS and path.is_file())
     if not files:
         raise ExecutionError(
             "REX407", f"the folder {folder} has no patterns", None, None,
             hint=f"a file for each pattern, whose name ends with {', '.join(ENDINGS)}",
         )
+    return [(path.stem, _text_of(path)) for path in files]
+
+
+def _text_of(path: Path) -> str | RexError:
+    """What a file says, without the mark that some editors write in front, or the error that says why not."""
     try:
-        return [(path.stem, path.read_text(encoding="utf-8")) for path in files]
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise ExecutionError("REX407", f"a pattern cannot be read: {error}", None, None) from error
+        return ExecutionError("REX407", f"the file {path} cannot be read: {error}", None, None)
 
 
 def _from_table(source: Any) -> list[tuple[Any, Any]]:

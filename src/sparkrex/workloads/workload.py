@@ -44,6 +44,8 @@ class Workload:
         """What was used by the last `detect` in memory."""
         for name, text in load_patterns(patterns).items():
             try:
+                if isinstance(text, RexError):
+                    raise text
                 self.patterns[name] = self.parse(name, text)
             except RexError as error:
                 if strict:

@@ -23,6 +23,7 @@ from sparkrex.evaluate.projected_rows import project_rows
 from sparkrex.kernels.null_key import NULL_KEY
 from sparkrex.modes.events.nfab.windows import Times
 from sparkrex.modes.workload.conditions import named_type
+from sparkrex.modes.workload.taking_part import is_binary
 from sparkrex.scalar.expression import ColumnAt, walk
 from sparkrex.scalar.split import Condition, conjunction
 
@@ -135,6 +136,8 @@ class SegmentArrays:
         values = plain(self.table.column(column))
         encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
         names = encoded.dictionary.to_pylist()
+        if is_binary(values.type):
+            names = [name if name is None else name.decode(errors="surrogateescape") for name in names]
         kind = np.int16 if len(names) < 1 << 15 else np.int64  # of small integers the order is found by counting
         codes = numpy_of(encoded.indices.cast(pa.int64()).fill_null(len(names))).astype(kind)
         order = np.argsort(codes, kind="stable")

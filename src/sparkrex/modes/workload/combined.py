@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sparkrex.matching.feed import Frame
     from sparkrex.modes.events.nfab.contract import EventMatches
     from sparkrex.modes.workload.plan import WorkloadPlan
+    from sparkrex.modes.workload.runner import PastStops
     from sparkrex.settings import Settings
 
 
@@ -85,6 +86,24 @@ class WorkloadState(State):
     def nbytes(self) -> int:
         """Bytes of everything that is kept."""
         return State.nbytes.fget(self) + sum(state.nbytes for state in self.own)  # type: ignore[attr-defined,no-any-return]
+
+    def mark(self) -> None:
+        """See `State`."""
+        super().mark()
+        for state in self.own:
+            state.mark()
+
+    def forget_mark(self) -> None:
+        """See `State`."""
+        super().forget_mark()
+        for state in self.own:
+            state.forget_mark()
+
+    def undo(self) -> None:
+        """See `State`."""
+        super().undo()
+        for state in self.own:
+            state.undo()
 
     def select(self, slots: NDArray[np.int64]) -> WorkloadState:
         """Some slots as a state of their own."""
@@ -141,14 +160,14 @@ class WorkloadRunner:
         """The events of the matches that this feed decides."""
         return build_workload(self.plan, self.decide(state, feed), is_with_stops=True)
 
-    def decide(self, state: State, feed: Feed, *, at_once: bool = False, is_past: bool = False) -> Detected:
-        """The matches that this feed decides; see `runner` for `at_once` and `is_past`. Changes the state."""
+    def decide(self, state: State, feed: Feed, *, at_once: bool = False, past: PastStops | None = None) -> Detected:
+        """The matches that this feed decides; see `runner` for `at_once` and `past`. Changes the state."""
         assert isinstance(state, WorkloadState)  # one of ours
         parts: dict[int, Part] = {}
         stops: list[Stop] = []
         seconds = 0.0
         if self.compiled.shared:
-            decided = self.chosen(state, feed).runner.decide(state, feed, at_once=at_once, is_past=is_past)
+            decided = self.chosen(state, feed).runner.decide(state, feed, at_once=at_once, past=past)
             numbers = self.compiled.numbers
             for place, number in enumerate(numbers):
                 parts[number] = Part(number, decided.frame, decided.matches[place], decided.numbers[place])

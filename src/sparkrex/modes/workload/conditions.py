@@ -15,6 +15,8 @@ from sparkrex.scalar.expression import EACH_ROW, Aggregate, Call, ColumnAt, End,
 from sparkrex.scalar.guards import can_fail
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sparkrex.modes.events.plan import Conjunct, EventQuery
     from sparkrex.scalar.expression import Expression
 
@@ -204,7 +206,7 @@ class ClauseConditions:
                 own.append(at_event(conjunct.expression))
                 continue
             if not names - {variable} <= self.places.keys():
-                if _is_comparison(conjunct.expression):
+                if _compares_column_of(conjunct.expression, names - {variable} - self.places.keys()):
                     return None  # a comparison with NULL does not hold
                 raise NotSharedError(f"a condition of the negated {variable} reads an optional event")
             compared.append(self._absence_condition(variable, conjunct.expression))
@@ -214,6 +216,10 @@ class ClauseConditions:
     def _absence_condition(self, variable: str, expression: Expression) -> AbsenceCondition:
         sides = self._sides(expression)
         if sides is None:
+            if _is_comparison(expression) and can_fail(expression):
+                raise NotSharedError(
+                    f"a condition of the negated {variable} may fail, and must only be tested where a match asks"
+                )
             raise NotSharedError(f"a condition of the negated {variable} is not a comparison with one event")
         operator, (left, (one, one_reads)), (right, (other, other_reads)) = sides
         if one == variable:
@@ -264,6 +270,14 @@ def _positive(query: EventQuery) -> tuple[str, ...]:
 
 def _is_comparison(expression: Expression) -> bool:
     return isinstance(expression, Call) and expression.function in _MIRRORED
+
+
+def _compares_column_of(expression: Expression, variables: Collection[str]) -> bool:
+    """Whether it compares a bare column of one of these variables: then it is NULL without an event of it."""
+    return isinstance(expression, Call) and expression.function in _MIRRORED and any(
+        isinstance(side, ColumnAt) and bool((side.target.variables or set()) & set(variables))
+        for side in expression.operands
+    )
 
 
 def _is_plain(expression: Expression) -> bool:

@@ -84,22 +84,10 @@ class Counts:
         state.tables[COUNTS].write(feed.slots, table, offsets_of(np.bincount(lines[3], minlength=self.n_partitions)))
 
 
-def stopped_slots(state: State, names: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """By pattern the slots in which it has stopped. `names` are those of the patterns of the plan in use."""
-    every = np.arange(state.n_slots)
-    table, offsets = state.tables[COUNTS].read(every)
-    if table is None:
-        return {}
-    slots = np.repeat(every, np.diff(offsets))
-    pattern, stopped = (numpy_of(plain(table.column(name))) for name in ("pattern", "stopped"))
-    found = {name: slots[(pattern == number) & (stopped == 1)] for number, name in enumerate(names)}
-    return {name: those for name, those in found.items() if len(those)}
-
-
-def keep_stopped(state: State, stopped: Mapping[int, NDArray[np.int64]]) -> None:
+def keep_stopped(state: State, stopped: Mapping[int, Sequence[int]]) -> None:
     """Stop patterns, given by number, in some slots."""
     for number, slots in stopped.items():
-        for slot in slots.tolist():
+        for slot in slots:
             place = np.array([slot], np.int64)
             state.reset(place[:0], up_to=slot + 1)
             table, _ = state.tables[COUNTS].read(place)

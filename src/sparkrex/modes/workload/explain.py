@@ -62,8 +62,8 @@ class WorkloadExplained:
         }
         return Description(self.optimized.multitree, names, wording, absent)
 
-    def lines(self, host: str) -> list[str]:
-        """The text, as a tree."""
+    def lines(self, host: str, n_all: int | None = None) -> list[str]:
+        """The text, as a tree. `n_all` is how many patterns there are, if others have other keys."""
         keys = ", ".join(key.name for key in self.plan.partition_by) or "none: one partition"
         time, *tie_break = (str(key.column) for key in self.plan.order_by)
         order = f"order by {time}" + (f", ties by {', '.join(tie_break)}" if tie_break else "")
@@ -79,7 +79,10 @@ class WorkloadExplained:
         found += self._plan()
         if self.laps:
             found.append(stages(self.laps))
-        return Branch(f"Workload of {len(self.plan.patterns):,} patterns", tuple(found)).lines()
+        n_patterns = len(self.plan.patterns)
+        of_all = "" if n_all in (None, n_patterns) else f" of {n_all:,}"
+        word = "pattern" if n_patterns == 1 and not of_all else "patterns"
+        return Branch(f"Workload of {n_patterns:,}{of_all} {word}", tuple(found)).lines()
 
     def _plan(self) -> list[Branch]:
         optimized, description = self.optimized, self.description()

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sparkrex.errors import AnalysisError, RexError
 from sparkrex.modes.events.analyze.query import analyze_events
+from sparkrex.modes.events.nfab.any_order import compile_any_order
+from sparkrex.modes.events.nfab.automaton import compile_automaton
+from sparkrex.modes.events.pattern import has_any_order
 from sparkrex.modes.events.plan import MATCH_ID, VARIABLE, Strategy
 from sparkrex.modes.workload.plan import PATTERN, NamedQuery, WorkloadPlan
 from sparkrex.source import Source, Span
@@ -49,12 +52,12 @@ class WorkloadText:
 
 
 @contextmanager
-def in_pattern(name: str) -> Iterator[None]:
-    """Inside, an error says in which pattern it is; one without a place there is of the stream."""
+def in_pattern(name: str, text: str | None = None) -> Iterator[None]:
+    """Inside, an error says in which pattern it is; one without a place, or in another text, is of the stream."""
     try:
         yield
     except RexError as error:
-        if error.position is not None:
+        if error.position is not None and (text is None or error.source is None or error.source.text == text):
             name_pattern(error, name)
         raise
 
@@ -87,7 +90,7 @@ class WorkloadLanguage:
         """Every pattern over the columns of the stream."""
         patterns = []
         for pattern in clause.patterns:
-            with in_pattern(pattern.name):
+            with in_pattern(pattern.name, pattern.source.text):
                 patterns.append(NamedQuery(pattern.name, _query(pattern, scope, options)))
         first = patterns[0].query
         return WorkloadPlan(
@@ -124,6 +127,8 @@ def _query(pattern: PatternSource, scope: Scope, options: StreamOptions | None) 
             "REX226", "a window of zero: no two events are within it", pattern.source, window.span or query.span,
             hint="WITHIN says how far the last event of a match may be from the first",
         )
+    # What is too large for the event matcher is refused whoever answers it: the same text has the same error.
+    (compile_any_order if has_any_order(query.pattern) else compile_automaton)(query.pattern, query.source)
     return query
 
 

@@ -2,16 +2,17 @@
 
 A plan is replaced between two feeds. The new one is first fed with the events of the last window (`history`), and what
 it decides of them is thrown away: the old plan has given it. Every match that is still under way has all its events
-there, and so has every window that a leading negation looks through; what waits for its window to end waits on. So
-nothing is found twice, and nothing is lost.
+there, and so has every window that a leading negation looks through (`reach`); what waits for its window to end waits
+on. So nothing is found twice, and nothing is lost.
 
 Matches are numbered here: a pattern keeps its numbers when plans change. An added pattern gives only matches whose
-first event came after it. So what came before cannot stop it: patterns that had stopped stay so, and in the past no
-other does.
+first event came after it. So what came before cannot stop it: patterns that had stopped stay so, from the event on at
+which they did, and in the past no other does.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from time import thread_time
 from typing import TYPE_CHECKING, Any
@@ -30,11 +31,13 @@ from sparkrex.modes.events.engine import arrange_events, key_columns
 from sparkrex.modes.events.runner import number_within
 from sparkrex.modes.workload.choose import Chosen, extend_plan, improve_plan, run_by, search_plan
 from sparkrex.modes.workload.combined import Detected, Part, WorkloadRunner, WorkloadState
-from sparkrex.modes.workload.counts import keep_stopped, stopped_slots
+from sparkrex.modes.workload.counts import keep_stopped
 from sparkrex.modes.workload.drift import drifted
 from sparkrex.modes.workload.engine import partition_of
 from sparkrex.modes.workload.estimate import estimate
 from sparkrex.modes.workload.horizon import before, number_of
+from sparkrex.modes.workload.overflow import NEVER
+from sparkrex.modes.workload.reach import still_needed
 from sparkrex.modes.workload.taking_part import taking_part
 from sparkrex.modes.workload.watch import Watch
 
@@ -52,8 +55,8 @@ if TYPE_CHECKING:
     from sparkrex.modes.workload.runner import GroupRunner
     from sparkrex.settings import Settings
 
-ARRIVAL = "rex_chunk"
-"""A column with the number of the chunk that an event came with."""
+ARRIVAL = "rex_arrival"
+"""A column with the number of an event, in the order in which events came."""
 WORTHWHILE = 0.9
 """A new plan is worth a switch if it costs this share of the old one at most."""
 
@@ -76,7 +79,7 @@ class LiveGroup:
         history: History, is_adaptive: bool, drift: float,
         on_progress: Callable[[int, float], None] | None = None,
     ) -> None:
-        """`born` has the number of the chunk behind which each pattern was added; its matches begin after it.
+        """`born` has the number of the event behind which each pattern was added; its matches begin after it.
 
         `history` has what came before. Who feeds adds to it.
         """
@@ -90,15 +93,41 @@ class LiveGroup:
         self._horizon: pa.Scalar | None = None
         self._slots: dict[tuple[Any, ...], int] = {}
         self._n_matches: dict[str, NDArray[np.int64]] = {}
+        self._stopped: dict[str, dict[int, int]] = {}
+        self._marked: dict[str, Any] | None = None
         self._n_chunks = 0
         self._time: float | None = None
         self._begin_watch()
-        self._see_history()
+        self._see_history(stays=())
 
     @property
     def nbytes(self) -> int:
         """Bytes of all that is kept of open partitions."""
         return self.state.nbytes
+
+    def mark(self) -> None:
+        """Remember how it is, until `undo` or `forget_mark`. Costs what is written until then, and little else."""
+        self.state.mark()
+        self._marked = {
+            name: copy(value) if isinstance(value, list | dict | Watch) and value is not self._slots else value
+            for name, value in self.__dict__.items()
+        } | {"n_slots": len(self._slots)}
+
+    def forget_mark(self) -> None:
+        """It need not be as it was any more."""
+        if self._marked is not None:
+            self._marked["state"].forget_mark()
+            self._marked = None
+
+    def undo(self) -> None:
+        """It is as it was when it was marked."""
+        assert self._marked is not None  # who undoes has marked it
+        marked, self._marked = self._marked, None
+        n_slots = marked.pop("n_slots")
+        self.__dict__.update(marked)
+        self.state.undo()
+        while len(self._slots) > n_slots:
+            self._slots.popitem()
 
     def change(self, plan: WorkloadPlan, evaluator: Evaluator, born: Mapping[str, int]) -> None:
         """The patterns from now on. Those that stay keep their trees; a new one takes what adds least to the plan."""
@@ -108,6 +137,7 @@ class LiveGroup:
         self.plan, self.runner = plan, WorkloadRunner(plan, evaluator, self.settings, self.on_progress)
         self.born = {pattern.name: born[pattern.name] for pattern in plan.patterns}
         self._n_matches = {name: counts for name, counts in self._n_matches.items() if name in stays}
+        self._stopped = {name: events for name, events in self._stopped.items() if name in stays}
         kept = {}
         for number, (name, at) in enumerate(self._clauses()):
             if name in stays and (name, at) in trees:
@@ -152,6 +182,11 @@ class LiveGroup:
         feed = self._feed_of(table, closes=closes)
         with partition_of(self.plan, feed):
             detected = self.runner.decide(self.state, feed, at_once=True)
+        for stop in detected.stops:
+            slot = int(feed.slots[stop.frame.place_of(stop.row)])
+            arrival = int(_arrivals(stop.frame.table, stop.frame.arrangement)[stop.row])
+            name = self.plan.patterns[stop.pattern].name
+            self._stopped[name] = self._stopped.get(name, {}) | {slot: arrival}
         parts = [self._own_matches(part, feed.slots) for part in detected.parts]
         return replace(detected, parts=parts)
 
@@ -200,11 +235,8 @@ class LiveGroup:
         name = self.plan.patterns[part.pattern].name
         matches = part.matches
         if len(matches):
-            first = matches.rows[matches.offsets[:-1]]
-            order = part.frame.arrangement.order
-            first = first if order is None else order[first]
-            arrival = numpy_of(plain(part.frame.table.column(ARRIVAL)))[first]
-            matches = matches.selected(arrival > self.born[name])
+            arrivals = _arrivals(part.frame.table, part.frame.arrangement)
+            matches = matches.selected(arrivals[matches.rows[matches.offsets[:-1]]] > self.born[name])
         place = matches.places(part.frame.end)
         counts = self._n_matches.get(name, np.zeros(0, np.int64))
         counts = np.concatenate((counts, np.zeros(max(0, len(self._slots) - len(counts)), np.int64)))
@@ -223,27 +255,40 @@ class LiveGroup:
         Patterns that the event matcher answers go on as they are. One that has stopped stays so.
         """
         own = {old.plan.patterns[number].name: state for number, state in zip(old.own, old_state.own, strict=True)}
-        stopped = stopped_slots(old_state, [form.name for form in old.compiled.forms])
         self.state = self.runner.open()
         self.state.plan = chosen
-        seconds = self._see_history()
+        seconds = self._see_history(stays)
         names = [self.plan.patterns[number].name for number in self.runner.own]
         for place, name in enumerate(names):
             if name in own and name in stays:
                 self.state.own[place] = own[name]
         forms = [form.name for form in self.runner.compiled.forms]
-        keep_stopped(self.state, {forms.index(name): slots for name, slots in stopped.items() if name in stays})
+        keep_stopped(self.state, {forms.index(name): list(events) for name, events in self._stopped.items()})
         return seconds
 
-    def _see_history(self) -> float:
+    def _see_history(self, stays: Collection[str]) -> float:
         """Feed the last window; what it decides has been given. How many seconds partial matches took."""
-        history = self._history.table
-        if history is not None:
-            feed = self._feed_of(history, closes=False)
-            opens = np.ones(len(feed.slots), np.bool_)
-            with partition_of(self.plan, feed):
-                return self.runner.decide(self.state, replace(feed, opens=opens), at_once=True, is_past=True).seconds
-        return 0.0
+        table = self._history.table
+        if table is None:
+            return 0.0
+        # Other groups keep single events of long ago: they would stand beside each other, and count as neighbours.
+        table = table.filter(wrap(still_needed(self.plan.queries, table, self.settings)))
+        feed = self._feed_of(table, closes=False)
+        opens, past = np.ones(len(feed.slots), np.bool_), self._past_stops(feed, stays)
+        with partition_of(self.plan, feed):
+            return self.runner.decide(self.state, replace(feed, opens=opens), at_once=True, past=past).seconds
+
+    def _past_stops(self, feed: Feed, stays: Collection[str]) -> dict[int, NDArray[np.int64]]:
+        """Where patterns stopped, in a feed of the past, which gives nothing of those that are new."""
+        arrivals, offsets = _arrivals(feed.table, feed.arrangement), feed.arrangement.offsets
+        found = {}
+        for number, form in enumerate(self.runner.compiled.forms):
+            found[number] = np.full(len(feed.slots), NEVER if form.name in stays else -1)
+            for slot, arrival in self._stopped.get(form.name, {}).items():
+                for place in np.flatnonzero(feed.slots == slot).tolist():
+                    rows = offsets[place] + np.flatnonzero(arrivals[offsets[place] : offsets[place + 1]] == arrival)
+                    found[number][place] = rows[0] if len(rows) else -1
+        return found
 
     def _clauses(self) -> list[tuple[str, int]]:
         """The clauses of the patterns that share, as plans number them: names, and which clause it is."""
@@ -320,3 +365,9 @@ class LiveGroup:
 
     def _note(self, chosen: Chosen, reason: str, cost_before: float) -> None:
         self.switches.append(Switch(self._n_chunks, reason, cost_before, chosen.multitree.cost))
+
+
+def _arrivals(table: pa.Table, arrangement: Arrangement) -> NDArray[np.int64]:
+    """By row of an arrangement the number of its event."""
+    arrivals: NDArray[np.int64] = numpy_of(plain(table.column(ARRIVAL)))
+    return arrivals if arrangement.order is None else arrivals[arrangement.order]

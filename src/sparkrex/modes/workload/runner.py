@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from sparkrex.modes.workload.segment_search import FrameSearch
 from sparkrex.modes.workload.waiting import Waiting, order_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from sparkrex.hosts.host import Evaluator
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from sparkrex.modes.workload.prepared import Prepared
     from sparkrex.settings import Settings
 
+PastStops: TypeAlias = "Mapping[int, NDArray[np.int64]]"
+"""By pattern and partition of a feed of the past: the row at which it stopped, -1 if before, `NEVER` if it has not."""
 FRESH = np.zeros((), [("is_open", np.int8)])
 """Of a slot nothing is kept but tables."""
 
@@ -70,11 +74,11 @@ class GroupRunner:
         """The state before the first feed."""
         return new_state()
 
-    def decide(self, state: State, feed: Feed, *, at_once: bool = False, is_past: bool = False) -> Decided:
+    def decide(self, state: State, feed: Feed, *, at_once: bool = False, past: PastStops | None = None) -> Decided:
         """Find the matches that a feed decides. Changes the state.
 
         They come in the order of `rex.events`, however the rows are fed: those behind an undecided one wait for it,
-        unless they are to be given `at_once`. In a feed of the past no pattern stops: see `live`.
+        unless they are to be given `at_once`. In a feed of the past no pattern stops, but where it did (`live`).
         """
         frame = state.open(feed)
         with placed(self.queries[0], frame, feed.slots):
@@ -82,14 +86,15 @@ class GroupRunner:
         kept, waiting = take_out(state, feed, frame, self.prepared)
         counts = Counts.read(state, feed)
         may_stop = sorted(set().union(*self.prepared.patterns_of_kleene.values()))
-        search = FrameSearch(self, frame, feed, counts.stop_rows(may_stop))
+        stop_rows = counts.stop_rows(may_stop) if past is None else {number: past[number].copy() for number in may_stop}
+        search = FrameSearch(self, frame, feed, stop_rows, may_stop=past is None)
         search.run(kept, waiting)
         matches, numbers = self._numbered(search, frame, counts, at_once=at_once)
         first_held = np.where(feed.closes, frame.end, search.first_held)
         for own in search.waiting.values():
             np.minimum.at(first_held, own.matches.places(frame.end), own.low)
         put_into(state, feed, frame, Kept.joined(self.prepared, search.kept), search.waiting, first_held)
-        stops = [] if is_past else counts.stop(search.stop_row)
+        stops = [] if past is not None else counts.stop(search.stop_row)
         counts.write(state, feed)
         state.close(feed, frame, first_held, self.settings)
         return Decided(frame, matches, numbers, stops, search.n_looks, search.n_made, search.seconds)

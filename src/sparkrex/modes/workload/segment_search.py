@@ -16,6 +16,7 @@ from sparkrex.modes.workload.arrays import SegmentArrays
 from sparkrex.modes.workload.decide import Decider
 from sparkrex.modes.workload.kept import kept_of, restored
 from sparkrex.modes.workload.kernels import codes
+from sparkrex.modes.workload.language import name_pattern
 from sparkrex.modes.workload.overflow import NEVER, Overflow
 from sparkrex.modes.workload.search import Search, Share
 from sparkrex.modes.workload.segments import SEGMENT_ROWS, Segment, cut_segments
@@ -38,9 +39,12 @@ class FrameSearch:
     Rows are those of the frame.
     """
 
-    def __init__(self, runner: GroupRunner, frame: Frame, feed: Feed, stop_row: dict[int, NDArray[np.int64]]) -> None:
+    def __init__(
+        self, runner: GroupRunner, frame: Frame, feed: Feed, stop_row: dict[int, NDArray[np.int64]], *, may_stop: bool
+    ) -> None:
+        """`stop_row` has where patterns stopped, as far as that is known; others do where they must, if they may."""
         self.runner, self.prepared, self.frame, self.feed = runner, runner.prepared, frame, feed
-        self.stop_row = stop_row
+        self.stop_row, self.may_stop = stop_row, may_stop
         self.first_held = frame.end.copy()
         self.waiting: dict[int, Waiting] = {}
         self.kept: list[Kept] = []
@@ -113,7 +117,8 @@ class FrameSearch:
         arrays = SegmentArrays(
             runner.prepared, segment.table(frame, table.column_names), frame.offsets, runner.evaluator
         )
-        for query in runner.queries:
+        for pattern in runner.prepared.patterns:
+            query = pattern.query
             rows = np.arange(arrays.n_rows)
             if not _reads_all(query):
                 rows = np.unique(np.concatenate([arrays.type_rows(one.condition) for one in query.types]))
@@ -122,6 +127,8 @@ class FrameSearch:
                 check_order(query, table.take(wrap(rows if order is None else order[rows])), None, cuts)
             except ExecutionError as error:
                 error.row = None if error.row is None else int(rows[error.row])
+                error.source, error.span = query.source, query.pattern.span or query.span
+                name_pattern(error, pattern.name)
                 raise
 
 
@@ -150,7 +157,7 @@ class _Part:
         n_held, length = frame.n_held[self.places], np.diff(offsets)
         row = np.arange(segment.first, segment.end)
         is_new = row >= np.repeat(frame.begin[self.places] + n_held, length)
-        overflow = Overflow(prepared, arrays, runner.max_kleene, before, is_new)
+        overflow = Overflow(prepared, arrays, runner.max_kleene, before, is_new & whole.may_stop)
         for pattern, rows in overflow.stop_row.items():
             own = whole.stop_row[pattern][self.places]
             own[:] = np.where((rows < 0) | (rows == NEVER), own, np.minimum(own, rows + segment.first))

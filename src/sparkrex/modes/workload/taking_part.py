@@ -52,8 +52,9 @@ def taking_part(plan: WorkloadPlan, table: pa.Table, evaluator: Evaluator, setti
     if parts is not None:
         keep[:] = False
         for column, values in parts[0].items():
-            known = pa.array(values, pa.string())
-            found = pc.is_in(table.column(column).cast(pa.string()), value_set=known)
+            kind = pa.binary() if is_binary(table.column(column).type) else pa.string()
+            known = pa.array(values, pa.string()).cast(kind)
+            found = pc.is_in(table.column(column).cast(kind), value_set=known)
             keep |= numpy_of(plain(found))
         for condition in parts[1]:
             used = columns_of([condition])
@@ -66,6 +67,13 @@ def taking_part(plan: WorkloadPlan, table: pa.Table, evaluator: Evaluator, setti
         if table.column(name).null_count:
             keep &= numpy_of(plain(table.column(name).is_valid()))
     return table if keep.all() else table.filter(wrap(keep))
+
+
+def is_binary(kind: pa.DataType) -> bool:
+    """Whether values of a type are bytes: a name is compared with them as UTF-8."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+    return any(test(kind) for test in tests)
 
 
 def _options(condition: Expression) -> tuple[Expression, ...]:

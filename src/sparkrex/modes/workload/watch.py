@@ -85,6 +85,12 @@ class Watch:
         self.switch_seconds: float | None = None
         """How long the last switch took."""
 
+    def __copy__(self) -> Watch:
+        """One that goes on by itself."""
+        found = Watch.__new__(Watch)
+        found.__dict__.update(self.__dict__, _recent=self._recent.copy())
+        return found
+
     def add(self, rows: pa.Table, passed: float | None, planned: float, seconds: float, drift: float) -> None:
         """One more feed; `passed` is the time since the one before, None if it cannot be told.
 
@@ -186,6 +192,7 @@ class Watch:
                 for name, n_events in zip(
                     chunk.dictionary.to_pylist(), np.bincount(codes, minlength=len(chunk.dictionary)), strict=True
                 ):
-                    found[name] = found.get(name, 0) + int(n_events)
+                    text = name.decode(errors="replace") if isinstance(name, bytes) else name
+                    found[text] = found.get(text, 0) + int(n_events)
             parts.append(np.array([found.get(name, 0) for name in names], np.int64))
         return np.concatenate(parts)
