@@ -16,11 +16,14 @@ from sparkrex.api import (
     aggregate,
     compile,
     decompress,
+    drain,
     events,
     explain,
     match,
+    progress,
     register_table_function,
     sql,
+    state,
     trends,
     workload,
 )
@@ -40,6 +43,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnalysisError", "ExecutionError", "Explanation", "InternalError", "ParseError", "Query", "RexError", "Settings",
-    "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "events", "explain", "match",
-    "register_table_function", "sql", "trends", "workload",
+    "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "drain", "events", "explain", "match",
+    "progress", "register_table_function", "sql", "state", "trends", "workload",
 ]

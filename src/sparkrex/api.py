@@ -20,12 +20,15 @@ from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from sparkrex.explanation import Explanation
     from sparkrex.query import Frame
+    from sparkrex.spark.streaming.metrics import Progress
     from sparkrex.workloads.workload import Workload
 
     GivenSettings = Settings | Mapping[str, Any] | None
@@ -135,6 +138,45 @@ def explain(
         return made.explain(tables, args=args, spark=spark, analyze=analyze, **named)
     made = compile(query, args=args, dialect=dialect, planner=planner, settings=settings)
     return made.explain(tables, spark=spark, analyze=analyze, **named)
+
+
+def drain(
+    checkpoint: str | Path, query: str | Query, /, tables: Any = None, *, args: Any = None, dialect: str | None = None,
+    spark: Any = None, planner: str | None = None, settings: GivenSettings = None, **named: Any,
+) -> DataFrame:
+    """The rows that a streaming query has not given because only the end of its streams decides them.
+
+    The query has stopped; `checkpoint` is its `checkpointLocation`. Query, tables and settings are those that it was
+    started with, the tables as streams. What the query has written and these rows are together the answer over all rows
+    that came in time. The checkpoint stays as it is: a query that goes on from it gives these rows again.
+    """
+    made = compile(query, dialect=dialect, planner=planner, settings=settings) if isinstance(query, Query) else compile(
+        query, args=args, dialect=dialect, planner=planner, settings=settings
+    )
+    return made.drain(str(checkpoint), tables, args=args if isinstance(query, Query) else None, spark=spark, **named)
+
+
+def state(checkpoint: str | Path, /, *, spark: SparkSession | None = None) -> pa.Table:
+    """The open partitions of a streaming query that has stopped: their keys, rows held back, and what they wait for.
+
+    `due` is the time up to which the watermark has to come for a partition to be looked at again; NULL where only a row
+    of its own can decide anything.
+    """
+    from sparkrex.spark.streaming.checkpoint import read_state
+    from sparkrex.spark.streaming.requirements import active_session
+
+    return read_state(spark or active_session(), str(checkpoint))
+
+
+def progress(query: StreamingQuery, /) -> Progress:
+    """What the newest batches of a streaming query did: `print` shows a line for each, `.batches` has dictionaries.
+
+    Rows in, late rows and rows released by the watermark, result rows; and what is kept: open partitions, rows held
+    back, bytes of state, and the time of the oldest row held back.
+    """
+    from sparkrex.spark.streaming.metrics import Progress
+
+    return Progress(query)
 
 
 @overload

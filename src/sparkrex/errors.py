@@ -54,10 +54,12 @@ CODES: dict[str, str] = {
     "REX227": "the event pattern requires no event",
     "REX228": "a condition or a column of an SQL-TS query names no element",
     "REX229": "the conditions of a pattern contradict each other",
+    "REX230": "a stream has no watermark",
+    "REX231": "rows of a stream are not ordered by its watermarked column",
     "REX238": "a parameter has no value, or a value no parameter",
     "REX239": "a parameter's value has no literal in SQL",
     "REX301": "not supported yet",
-    "REX302": "a streaming DataFrame",
+    "REX302": "not supported on streams",
     "REX303": "a statement that cannot be run on matches",
     "REX401": "AFTER MATCH SKIP does not advance",
     "REX402": "AFTER MATCH SKIP goes to a variable that no row of the match is mapped to",
@@ -77,6 +79,8 @@ CODES: dict[str, str] = {
     "REX417": "a column that was said to be positive is not",
     "REX418": "a Kleene has too many events in a window",
     "REX419": "a stream's checkpoint belongs to another query or format",
+    "REX420": "there is no state of the query in the checkpoint",
+    "REX421": "Spark is not set to keep the state of a stream",
     "REX901": "internal error",
 }
 

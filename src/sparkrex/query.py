@@ -173,6 +173,19 @@ class Query:
                 explained, "duckdb", statement.host_sql, is_bare=is_bare, rewritten=parsed.rewritten()
             )
 
+    def drain(
+        self, checkpoint: str, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: Any
+    ) -> DataFrame:
+        """What the end of its streams decides, of a streaming query that has stopped. See `rex.drain`."""
+        parsed, given = self._bound(args), self._name_tables_of_call(tables, named)
+        if not _is_on_spark(given, spark):
+            raise TypeError("drain() needs the streaming DataFrames that the query was started with")
+        from sparkrex.spark.batch import run_on_spark
+
+        on_spark = _for_spark(given)
+        with faults_reported(self.text):
+            return run_on_spark(parsed, on_spark, spark, self.settings, str(checkpoint))
+
     def with_settings(self, settings: Settings) -> Query:
         """The same query under other settings; nothing is parsed again."""
         other = copy(self)

@@ -42,6 +42,8 @@ class Settings:
     What: `tie_break` names columns that order rows whose order keys are equal, behind those that the query names.
     `time_zone` is the in-memory host's. `positive` names columns whose values are above zero, which proofs need for
     comparisons such as `price < 0.98 * PREV(price)`; `proofs` False plans row patterns without any.
+
+    On streams: into how many `buckets` keys are put, at most 256. It belongs to a query's checkpoint.
     """
 
     max_steps: int = 100_000_000
@@ -60,6 +62,7 @@ class Settings:
     tie_break: tuple[str, ...] = ()
     proofs: bool = True
     positive: tuple[str, ...] = ()
+    buckets: int = 256
 
     def thread_count(self) -> int:
         """How many threads to use."""
@@ -67,8 +70,10 @@ class Settings:
 
 
 _COUNTS = (
-    "max_steps", "max_open_rows", "max_state_memory", "max_segments", "max_event_memory", "sort_memory", "sample_series"
+    "max_steps", "max_open_rows", "max_state_memory", "max_segments", "max_event_memory", "sort_memory",
+    "sample_series", "buckets",
 )
+_MOST_BUCKETS = 256
 _COUNTS_OR_NONE = ("chunk_rows", "threads")
 
 
@@ -98,6 +103,8 @@ def _check_settings(settings: Settings) -> Settings:
         if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) < 1 << 63:
             raise _unfit(name, value, "a positive whole number below 2 to the power of 63")
         counts[name] = int(value)  # of NumPy's types too
+    if settings.buckets > _MOST_BUCKETS:
+        raise _unfit("buckets", settings.buckets, f"at most {_MOST_BUCKETS}")
     if not isinstance(settings.time_zone, str):
         raise _unfit("time_zone", settings.time_zone, "a name")
     if settings.matcher not in (None, *MATCHERS):

@@ -194,7 +194,12 @@ TABLE: dict[str, Allowed] = {
     ),
     "spark": allow(
         *FOUNDATION, "syntax", "statement", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
-        *PROTOCOLS, *LOWERING, "pipeline", PACKAGE, packages="numpy pyarrow pyspark sqlglot",
+        *PROTOCOLS, *LOWERING, "pipeline", "spark/streaming", PACKAGE, packages="numpy pyarrow pyspark sqlglot",
+    ),
+    # Streams on Spark: a thin layer around `streams`.
+    "spark/streaming": allow(
+        *FOUNDATION, "syntax", "scalar/render", "statement", "modes", *PROTOCOLS, *LOWERING, "spark", "streams",
+        PACKAGE, packages="pyarrow pyspark sqlglot",
     ),
     "spark/lowering": allow(*FOUNDATION, *EXPRESSIONS, "modes/plan", *LOWERING, packages="pyarrow"),
     "spark/missing_rows": allow(*EXPRESSIONS, "spark", packages="sqlglot"),
@@ -215,7 +220,7 @@ TABLE: dict[str, Allowed] = {
     ),
     "api": allow(
         *FOUNDATION, "syntax", "languages", *SEGMENTS, *EVENTS, *TRENDS, *WORKLOAD, "workloads", "query", "explanation",
-        "spark",
+        "spark", "spark/streaming",
         packages="pyarrow pyspark",
     ),
     "__init__": allow("settings", "errors", "explanation", "query", "api"),

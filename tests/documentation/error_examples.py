@@ -13,7 +13,10 @@ import pyarrow as pa
 
 from sparkrex.source import Source, Span
 from sparkrex.spark.shipping import workers_lack
-from sparkrex.spark.streams import stream_error
+from sparkrex.spark.streaming.around import writing_error
+from sparkrex.spark.streaming.checkpoint import no_state
+from sparkrex.spark.streaming.requirements import provider_error
+from sparkrex.spark.streaming.watermark import no_watermark, other_order
 from sparkrex.streams.head import other_query
 
 if TYPE_CHECKING:
@@ -62,6 +65,9 @@ class Luck:
         return 1
 
 
+_WRITTEN = """CREATE TABLE runs AS SELECT * FROM ticks MATCH_RECOGNIZE (
+  PARTITION BY symbol ORDER BY ts
+  PATTERN (A+))"""
 _OF_A_STREAM = """SELECT * FROM ticks MATCH_RECOGNIZE (
   PARTITION BY symbol ORDER BY ts
   PATTERN (A+))"""
@@ -413,6 +419,21 @@ WHERE Y.price < X.price AND volume > 100""",
         where="As a pattern of `rex.workload`:", workload={"time": "ts"},
     ),
     Example(
+        "REX230",
+        "Rows of a stream come in any order, and only the watermark says that all rows up to a time are there.",
+        _OF_A_STREAM,
+        where="With `ticks=spark.readStream.table(...)`:",
+        error=no_watermark(Source(_OF_A_STREAM), Span(14, 77)),
+    ),
+    Example(
+        "REX231",
+        "Rows of a stream are ordered by its watermarked column first, from the earliest on: by any other order it "
+        "would never be known which rows are still to come. Of two watermarked columns, leave one out.",
+        _OF_A_STREAM,
+        where='With `ticks=spark.readStream.table(...).withWatermark("received", "10 seconds")`:',
+        error=other_order("ts", "received", Source(_OF_A_STREAM), Span(70, 72)),
+    ),
+    Example(
         "REX238",
         "Every `:name` and `?` of a query needs a value in `args=`, and every value a place in the query. In PATTERN "
         "a `?` is a quantifier.",
@@ -445,11 +466,10 @@ WINDOW w AS (ORDER BY ts
     ),
     Example(
         "REX302",
-        "A search in batch over the micro-batches of a stream would lose matches, so a streaming DataFrame, or a view "
-        "over one, is refused before anything starts.",
-        _OF_A_STREAM,
+        "What patterns over a stream cannot have: the message says what, and a way round it where there is one.",
+        _WRITTEN,
         where="With `ticks=spark.readStream.table(...)`:",
-        error=stream_error(Source(_OF_A_STREAM), Span(14, 19), "ticks"),
+        error=writing_error("CREATE TABLE", Source(_WRITTEN), Span(0, 20)),
     ),
     Example(
         "REX303",
@@ -638,6 +658,21 @@ SELECT * FROM days MATCH_TRENDS (
         "",
         where="For a stream that goes on from the checkpoint of another query:",
         error=other_query("PATTERN (A B) DEFINE A AS price > 7", "PATTERN (A B+) DEFINE A AS price > 7"),
+    ),
+    Example(
+        "REX420",
+        "`rex.drain` and `rex.state` read what a streaming query that has stopped keeps in its checkpoint.",
+        "",
+        where="For a folder that is not the checkpoint of such a query:",
+        error=no_state("checkpoints/other"),
+    ),
+    Example(
+        "REX421",
+        "Spark keeps the state of a stream in a store that can be chosen, and only one of them serves. A checkpoint "
+        "keeps the one with which it was begun.",
+        "",
+        where="For a stream in a session that has not been told so:",
+        error=provider_error(),
     ),
     Example(
         "REX901",

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _HERE = Path(__file__).parent
 # Golden cases say for themselves which of them are slow.
-_IN_MAKE_TEST = ("test_smoke.py", "test_cases.py")
+_IN_MAKE_TEST = ("test_smoke.py", "test_cases.py", "test_streaming.py", "test_stream_refusals.py")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -71,6 +72,7 @@ def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.ansi.enabled", "true")  # as Spark 4 has it; the cases are written for that
+        .config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .config("spark.local.dir", str(folder / "local"))
         .getOrCreate()

@@ -83,7 +83,7 @@ def main(folder: Path) -> None:
     answers["function"] = _rows(rex.sql(QUERY.format(price="fragile(price)"), ticks=ticks))
 
     def dying(task: WorkerTask) -> Any:
-        return shipped_task(DyingTask(task, folder / "died while matching"))  # type: ignore[arg-type]  # called like one
+        return shipped_task(DyingTask(task, folder / "died while matching"))
 
     with mock.patch.object(relation, "shipped_task", dying):
         answers["matching"] = _rows(rex.sql(QUERY.format(price="price"), ticks=ticks))

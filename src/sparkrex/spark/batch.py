@@ -20,7 +20,8 @@ from sparkrex.spark.actions import create_view, refuse_action
 from sparkrex.spark.host import SparkHost
 from sparkrex.spark.relation import lower_relation
 from sparkrex.spark.shipping import check_local_workers
-from sparkrex.spark.streams import refuse_stream
+from sparkrex.spark.streaming.around import refuse_limits, refuse_writing
+from sparkrex.spark.streaming.checkpoint import no_stream
 from sparkrex.spark.versions import need_version, to_frame
 from sparkrex.statement.action import query_start
 from sparkrex.syntax.tokens import find_dialect, tokenize
@@ -45,24 +46,47 @@ def find_session(spark: SparkSession | None, tables: Mapping[str, object]) -> Sp
 
 
 def run_on_spark(
-    query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None, settings: Settings
+    query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None, settings: Settings,
+    checkpoint: str | None = None,
 ) -> DataFrame:
-    """The statement's result as a lazy DataFrame."""
+    """The statement's result as a lazy DataFrame.
+
+    With a checkpoint, of a streaming query that has stopped, what the end of its streams decides.
+    """
     host = _open_host(query, tables, spark)
+    host.checkpoint = checkpoint
     if query.statement.relations:
         check_local_workers(host.spark)
-    action = query.statement.action
     result: DataFrame | None = None
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
         result, _ = lower_relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = result
-    if action is not None and action.is_view and action.is_temporary and action.query is not None:
-        create_view(action, _rows_of(query, host), host.source)
-        return host.spark.range(0).select()
+    if checkpoint is not None and not host.is_drained:
+        raise no_stream(checkpoint)
+    action = query.statement.action
+    if action is not None and action.query is not None:
+        if action.is_view and action.is_temporary:
+            create_view(action, _rows_of(query, host), host.source)
+            return host.spark.range(0).select()
+        if action.writes and any(frame.isStreaming for frame in host.frames.values()):
+            refuse_writing(action, host.source)
     if query.statement.bare_relation is None or result is None:
         with explaining_outside(query):
-            return _query_around(query, host)
+            result = _query_around(query, host)
+        return _checked(result, query, host)
     return result.select() if result.columns == [NO_COLUMNS] else result
+
+
+def _checked(result: DataFrame, query: ParsedQuery, host: SparkHost) -> DataFrame:
+    """The statement's rows, if they are a table or can be a stream."""
+    if result.isStreaming and host.checkpoint is not None:
+        raise UnsupportedError(
+            "REX302", "a stream beside the pattern cannot be drained: there is no state of it", host.source, None,
+            hint="drain the pattern alone, and give the other table as spark.read has it",
+        )
+    if result.isStreaming:
+        refuse_limits(query.statement)
+    return result
 
 
 def explain_on_spark(
@@ -91,16 +115,12 @@ def _rows_of(query: ParsedQuery, host: SparkHost) -> DataFrame:
     """The rows of the statement's query, nothing done with them yet."""
     text = host.translated(query.statement.host_sql)
     tokens = tokenize(Source(text), find_dialect("spark"))
-    frame = host.analyzed(text[tokens[query_start(tokens)].start :], None)
-    refuse_stream(frame, host.source, None, "a table of the statement")
-    return frame
+    return host.analyzed(text[tokens[query_start(tokens)].start :], None)
 
 
 def _query_around(query: ParsedQuery, host: SparkHost) -> DataFrame:
     """The statement around its relations, whose results the host knows by now."""
-    frame = host.analyzed(host.translated(query.statement.host_sql), None)
-    refuse_stream(frame, host.source, None, "a table of the statement")
-    return frame
+    return host.analyzed(host.translated(query.statement.host_sql), None)
 
 
 def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None) -> SparkHost:
@@ -116,9 +136,7 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
         host.frames["dual"] = session.sql("SELECT 'X' AS dummy")
     for name, value in tables.items():
         if is_spark(value):
-            frame = cast("DataFrame", value)
-            refuse_stream(frame, host.source, host.find(name), name if host.find(name) else "the input")
-            host.frames[name] = frame
+            host.frames[name] = cast("DataFrame", value)
         else:
             source = to_arrow(name, value)
             table = source if isinstance(source, pa.Table) else source.to_table()
@@ -128,6 +146,8 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
 
 def physical_plan(frame: DataFrame) -> str:
     """Spark's plan of a DataFrame as text."""
+    if frame.isStreaming:
+        return "Spark plans every batch of a stream for itself: query.explain() shows the last one\n"
     captured = io.StringIO()
     with contextlib.redirect_stdout(captured):
         frame.explain()

@@ -48,6 +48,10 @@ class SparkHost:
         self.frames: dict[str, DataFrame] = {}
         self._filter = f"rex_{secrets.token_hex(8)}"
         self._variables: dict[str, exp.DataType | None] = {}
+        self.checkpoint: str | None = None
+        """Of a streaming query that has stopped and is drained: its streams are what its state still holds."""
+        self.is_drained = False
+        """Whether one of them has been read from there."""
 
     def analyzed(self, text: str, span: Span | None) -> DataFrame:
         """A query in Spark's dialect, its errors ours.

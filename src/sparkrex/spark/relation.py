@@ -20,7 +20,9 @@ from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
 from sparkrex.spark.shipping import shipped_task
 from sparkrex.spark.shuffle import check_carried, shuffle
-from sparkrex.spark.streams import refuse_stream
+from sparkrex.spark.streaming.around import refuse_stream
+from sparkrex.spark.streaming.relation import above_watermark, through_buckets
+from sparkrex.spark.streaming.watermark import check_order, find_watermark
 from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
 from sparkrex.spark.worker_language import refuse_worker_calls
@@ -47,12 +49,15 @@ def lower_relation(
 ) -> tuple[DataFrame, Callable[[], Explained]]:
     """A relation's result, and what explains it."""
     source = relation_source(relation, host)
-    refuse_stream(source, host.source, relation.span, "the input")
     columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
     language = language_of(relation.keyword)
     scope = _scope(query, relation, language.variables(clause), columns, host)
     settings = replace(settings, time_zone=host.time_zone())
     plan = break_ties(language.analyze(clause, scope, relation, query.options), scope, settings)
+    time = ""
+    if source.isStreaming:
+        time = find_watermark(source.schema, host.source, relation.span)
+        check_order(plan, time, host.source, relation.span)
     mode = mode_of(plan.mode)
 
     def projected_types(lowered: Lowered, names: Sequence[str]) -> pa.Schema:
@@ -63,11 +68,17 @@ def lower_relation(
     def input_types(names: Sequence[str]) -> pa.Schema:
         return arrow_schema(source.select(*map(quoted, names)).schema, host)
 
-    lowered = mode.lower(plan, f"{relation.placeholder}_in", settings, _wanted_names(query, relation), projected_types)
+    # On a stream the SELECT around may change while the state stays, so what travels must not follow from it.
+    wanted = None if source.isStreaming else _wanted_names(query, relation)
+    lowered = mode.lower(plan, f"{relation.placeholder}_in", settings, wanted, projected_types)
     refuse_worker_calls(lowered.worker)
+    if source.isStreaming:
+        lowered.where = above_watermark(lowered.where, f"{relation.placeholder}_in.{quoted(time)}")
     projected = _project(source, lowered, host, relation)
-    refuse_stream(projected, host.source, relation.span, "a table of a subquery")
-    frame, sample = _through_workers(projected, lowered, mode, plan, host, relation, settings)
+    if not source.isStreaming:
+        refuse_stream(projected, host.source, relation.span, "a table of a subquery")
+    through = through_buckets if source.isStreaming else _through_workers
+    frame, sample = through(projected, lowered, mode, plan, host, relation, settings)
     if lowered.following is not None:
         frame, _ = _through_workers(frame, lowered.following, mode, plan, host, relation, settings)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from sparkrex.spark.worker import WorkerTask
+    from sparkrex.spark.streaming.processor import StreamWork
 
 _NEEDED = ("sparkrex", "pyarrow", "numpy", "numba", "duckdb", "sqlglot")
 _LIST_MISSING = (
@@ -65,13 +65,51 @@ def check_local_workers(spark: SparkSession) -> None:
         raise workers_lack(context.pythonExec, ", ".join(missing))
 
 
-def shipped_task(task: WorkerTask) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def shipped_task(
+    task: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The task as a function that workers can read without the package, if only to say that they lack it."""
-    pickled: bytes = cloudpickle.dumps(task)  # type: ignore[no-untyped-call]
-    hint = _HINT
+    load = _shipped(task)
 
     # Nothing here may name a global of this module: it would be read in the worker before the first line runs.
     def run(batches: Any) -> Any:
+        yield from load()(batches)
+
+    run.__module__ = "__main__"  # cloudpickle sends functions of this module by value
+    run.__name__ = run.__qualname__ = type(task).__name__
+    return run
+
+
+def shipped_processor(work: StreamWork) -> Any:
+    """The work on a stream as a stateful processor that workers can read without the package."""
+    load = _shipped(work)
+
+    # As above. Spark asks for these methods, for no class.
+    class Processor:
+        def init(self, handle: Any) -> None:
+            self.processor = load().processor()
+            self.processor.init(handle)
+
+        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Any:  # noqa: N802, N803  Spark's names
+            return self.processor.handle_rows(key[0], [row[1] for row in rows], timerValues)
+
+        def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Any:  # noqa: N802, N803
+            return self.processor.handle_timer(key[0], timerValues)
+
+        def close(self) -> None:
+            self.processor.close()
+
+    Processor.__module__ = "__main__"
+    Processor.__qualname__ = Processor.__name__
+    return Processor()
+
+
+def _shipped(task: object) -> Callable[[], Any]:
+    """A function that gives the task in a worker, once the package is found there."""
+    pickled: bytes = cloudpickle.dumps(task)  # type: ignore[no-untyped-call]
+    hint = _HINT
+
+    def load() -> Any:
         import importlib.util
         import pickle
         import sys
@@ -88,8 +126,8 @@ def shipped_task(task: WorkerTask) -> Callable[[Iterator[pa.RecordBatch]], Itera
         except ImportError as error:
             lacking = f"error[REX413]: Spark's workers run {sys.executable}, which lacks {error.name}"
             raise ImportError(f"{lacking}\nhint: {hint}") from None
-        yield from pickle.loads(pickled)(batches)
+        return pickle.loads(pickled)
 
-    run.__module__ = "__main__"  # cloudpickle sends functions of this module by value
-    run.__name__ = run.__qualname__ = type(task).__name__
-    return run
+    load.__module__ = "__main__"
+    load.__qualname__ = load.__name__
+    return load

@@ -58,11 +58,11 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
     """The rows of a partition brought together; ordered by Spark only where the workers cannot, or need not."""
     keys = list(dict.fromkeys(lowered.keys))
     types = {field.name: field.dataType for field in projected.schema}
-    _check_keys(lowered, types, host, relation)
-    _keep_comparable(lowered, types)
+    check_keys(lowered, types, host, relation)
+    keep_comparable(lowered, types)
     apart = _apart(projected, lowered, types)
-    output = _output_schema(projected, lowered, types)
-    ordered_by_spark = any(_is_ordered_by_spark(types[name]) for name in (*keys, *lowered.order))
+    output = output_schema(projected, lowered, types)
+    ordered_by_spark = any(is_ordered_by_spark(types[name]) for name in (*keys, *lowered.order))
     # All rows of a search are in memory at once: there the workers order them.
     is_ordered = ordered_by_spark or (not keys and not apart and not lowered.worker.needs_whole_partitions)
     cut: str | None = None
@@ -76,7 +76,7 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
         frame = projected.withColumn(cut, F.expr(f"row_number() {_window(lowered, apart)}"))
     else:
         frame = projected.repartition(*map(quoted, keys), *map(F.expr, apart))
-    if lowered.worker.needs_order and any(_is_ordered_by_spark(types[name]) for name in lowered.order):
+    if lowered.worker.needs_order and any(is_ordered_by_spark(types[name]) for name in lowered.order):
         frame = frame.withColumn(_RANK, F.expr(f"rank() {_window(lowered, apart)}"))
         types[_RANK] = IntegerType()
         lowered.worker = lowered.worker.ranked(_RANK)
@@ -89,7 +89,7 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
     return Shuffled(frame, types, output, is_ordered, cut)
 
 
-def _keep_comparable(lowered: Lowered, types: dict[str, DataType]) -> None:
+def keep_comparable(lowered: Lowered, types: dict[str, DataType]) -> None:
     """Forget keys of equalities whose values Spark and the workers may not compare alike."""
     kept = tuple(
         name for name in lowered.worker.equal_by
@@ -108,11 +108,11 @@ def _apart(projected: DataFrame, lowered: Lowered, types: dict[str, DataType]) -
     missing = [f"{quoted(name)} IS NULL" for name in names if projected.schema[name].nullable]
     if not missing:
         return list(map(quoted, names))
-    held = ", ".join(quoted(name) for name in lowered.order if not _is_ordered_by_spark(types[name]))
+    held = ", ".join(quoted(name) for name in lowered.order if not is_ordered_by_spark(types[name]))
     return [*map(quoted, names), f"CASE WHEN {' OR '.join(missing)} THEN xxhash64({held}) END"]
 
 
-def _is_ordered_by_spark(kind: DataType) -> bool:
+def is_ordered_by_spark(kind: DataType) -> bool:
     return any(word in kind.simpleString() for word in _ORDERED_BY_SPARK)
 
 
@@ -124,7 +124,7 @@ def _carried_columns(lowered: Lowered, keys: list[str], types: dict[str, DataTyp
     plan = lowered.worker
     used = set(keys) | set(plan.equal_by) | plan.searched_columns()
     # A window on the first order column bounds a search, if NumPy can read it.
-    is_plain = not any(_is_ordered_by_spark(types[name]) for name in lowered.order)
+    is_plain = not any(is_ordered_by_spark(types[name]) for name in lowered.order)
     if plan.needs_order or (plan.needs_whole_partitions and is_plain):
         used |= columns_of(key.expression for key in plan.order_by)
     return [name for name in columns if name in used] or columns[:1]
@@ -151,7 +151,7 @@ def _sort_columns(lowered: Lowered) -> list[Column]:
     return columns
 
 
-def _output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, DataType]) -> StructType:
+def output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, DataType]) -> StructType:
     """What the workers give back."""
     aggregates: dict[str, DataType] = {}
     if lowered.aggregates:
@@ -183,7 +183,7 @@ def _nullable(kind: DataType) -> DataType:
             return kind
 
 
-def _check_keys(lowered: Lowered, types: dict[str, DataType], host: SparkHost, relation: Relation) -> None:
+def check_keys(lowered: Lowered, types: dict[str, DataType], host: SparkHost, relation: Relation) -> None:
     """Refuse PARTITION BY and ORDER BY of what Spark cannot compare."""
     for name in (*lowered.keys, *lowered.order):
         kind = types[name].simpleString()
@@ -192,7 +192,7 @@ def _check_keys(lowered: Lowered, types: dict[str, DataType], host: SparkHost, r
                 "REX214", f"{written_name(lowered, name)} of type {kind} can be neither ordered nor compared",
                 host.source, lowered.spans.get(name) or relation.span, hint="use a part of it, or a cast to a string",
             )
-    if lowered.worker.needs_order and _is_ordered_by_spark(types[lowered.order[0]]):
+    if lowered.worker.needs_order and is_ordered_by_spark(types[lowered.order[0]]):
         time = lowered.order[0]
         raise AnalysisError(
             "REX214", f"{written_name(lowered, time)} of type {types[time].simpleString()} cannot be a time",

@@ -82,19 +82,13 @@ class WorkerTask:
             raise error.with_traceback(None) from None
 
     def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import sparkrex
-
-        if sparkrex.__version__ != self.carried.version:
-            raise ExecutionError(
-                "REX404", f"the worker has sparkrex {sparkrex.__version__}, the driver {self.carried.version}", None,
-                None,
-                hint="install the same version everywhere",
-            )
+        check_version(self.carried.version)
         evaluator: WorkerEvaluator | None = None
         try:
             # Spark has given this worker one core.
             task = replace(self, settings=replace(self.settings, threads=1))
             evaluator = WorkerEvaluator(task.plan, task.settings)
+            task.prepare()
             for result in task._results(batches, evaluator):
                 if result.num_rows:
                     yield from task._cast(result).to_batches(max_chunksize=100_000)
@@ -108,6 +102,9 @@ class WorkerTask:
         finally:
             if evaluator is not None:
                 evaluator.close()
+
+    def prepare(self) -> None:
+        """Before the first row: what a worker must be told beside the plan."""
 
     def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         if self.carried.is_ordered:
@@ -241,6 +238,17 @@ class WorkerTask:
             column = result.column(field.name)
             columns.append(column if column.type == field.type else column.cast(field.type))
         return pa.table(columns, schema=self.carried.schema)
+
+
+def check_version(version: str) -> None:
+    """Raise REX404 where a worker has another version of the package than the driver."""
+    import sparkrex
+
+    if sparkrex.__version__ != version:
+        raise ExecutionError(
+            "REX404", f"the worker has sparkrex {sparkrex.__version__}, the driver {version}", None, None,
+            hint="install the same version everywhere",
+        )
 
 
 def open_evaluator(plan: Plan, settings: Settings) -> RelationEvaluator:

@@ -36,7 +36,7 @@ class Relation:
     """One relation of a pattern language, for example `input KEYWORD (...)`.
 
     `input_sql` is a FROM item in the query's dialect; `input_table` is set if it is simply that table. `clause` is its
-    text without the keyword. `prefix` is the WITH clause visible here, with a blank after it, or empty.
+    text without the keyword. `prefix` is the WITH clause visible and named here, with a blank after it, or empty.
     `outer_names` are the words of the queries around this one, in lower case: what a correlated reference could name.
     """
 
@@ -142,6 +142,7 @@ class _Cutter:
             site = language.claim(tokens, sign, self.source, self.replaced, placeholder, self.dialect)
         given = site.input
         expressions, is_recursive = common_table_expressions(tokens, given.first, self.source)
+        expressions = self._named(expressions, site.first, site.last)
         common_names = {tokens[first].text.lower() for first, _ in expressions}
         is_common = given.table is not None and given.table.lower() in common_names
         self.relations.append(
@@ -167,6 +168,18 @@ class _Cutter:
             for start in [start for start in self.replaced if edit.first <= start <= edit.last]:
                 del self.replaced[start]
             self.replaced[edit.first] = (edit.last, edit.text)
+
+    def _named(self, expressions: list[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
+        """The common table expressions that these tokens name, and those that they name in turn.
+
+        Others could change what a host thinks of the input: one that reads a stream makes it one, to Spark.
+        """
+        words = {token.text.lower() for token in self.tokens[first : last + 1]}
+        named: list[tuple[int, int]] = []
+        while more := [one for one in expressions if one not in named and self.tokens[one[0]].text.lower() in words]:
+            named += more
+            words.update(token.text.lower() for start, end in more for token in self.tokens[start : end + 1])
+        return [one for one in expressions if one in named]
 
     def _input_text(self, site: Site) -> str:
         """The FROM item that a clause reads."""

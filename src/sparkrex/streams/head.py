@@ -43,6 +43,12 @@ class Head:
         return json.dumps({**whose, **asdict(self)}).encode()
 
     @staticmethod
+    def owner(data: bytes) -> dict[str, Any]:
+        """Whose head it is: `format`, `fingerprint`, `version` and `text`."""
+        found: dict[str, Any] = json.loads(data)
+        return {name: found[name] for name in ("format", "fingerprint", "version", "text")}
+
+    @staticmethod
     def read(data: bytes | None, fingerprint: str, text: str) -> Head:
         """The head that was written for the query; a new one without data."""
         if data is None:

@@ -15,12 +15,10 @@ from sparkrex.modes.segments.aggregates.registry import install
 from sparkrex.spark.worker import WorkerTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.segments.aggregates.registry import Shipped
 
 SERIES = "rex_series"
@@ -33,9 +31,9 @@ class SegmentTask(WorkerTask):
 
     aggregates: tuple[Shipped, ...] = ()
 
-    def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
+    def prepare(self) -> None:
+        """Teach the worker the aggregates."""
         install(self.aggregates)
-        yield from WorkerTask._results(self, batches, evaluator)
 
     def _number_series(self, rows: pa.Table, offsets: NDArray[np.int64]) -> pa.Table:
         """Rows that Spark has ordered with the number of their series; others as they are."""

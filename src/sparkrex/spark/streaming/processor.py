@@ -1,0 +1,152 @@
+"""The stateful operator of Spark around `BucketOperator`: Spark's key is a bucket, its state the parts of a bucket.
+
+Every bucket sets a timer just above the watermark, so that it is called with each watermark. What happens here costs a
+round trip to Spark's state server for every part that is read or written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Row
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+
+from sparkrex.errors import InternalError, RexError
+from sparkrex.spark.streaming.metrics import METRICS, metric_fields
+from sparkrex.spark.streaming.packing import PAYLOAD
+from sparkrex.spark.worker import check_version
+from sparkrex.streams.operator import BucketOperator
+from sparkrex.streams.packing import BUCKET_IDS, write_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessorHandle, TimerValues
+
+    from sparkrex.spark.worker import WorkerTask
+    from sparkrex.streams.operator import Advanced, StreamTask
+
+PARTS = "parts"
+"""The state variable: the parts of a bucket by name."""
+OUTPUT = StructType([StructField(PAYLOAD, BinaryType()), *metric_fields()])
+"""What the operator gives: result rows in blobs, and numbers to be summed up."""
+_PAYLOAD_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class StreamWork:
+    """What is shipped: the task on the stream, and the one that batch would have, which knows what workers need."""
+
+    task: StreamTask
+    batch: WorkerTask
+
+    def processor(self) -> BucketProcessor:
+        """The stateful processor, in a worker."""
+        return BucketProcessor(self)
+
+
+class _Parts:
+    """The parts of the bucket that Spark has set, as the operator's `Store`."""
+
+    def __init__(self, state: MapState) -> None:
+        self._state = state
+
+    def get(self, name: str) -> bytes | None:
+        found = self._state.getValue((name,))
+        return None if found is None else bytes(found[0])
+
+    def put(self, name: str, data: bytes) -> None:
+        self._state.updateValue((name,), (data,))
+
+    def delete(self, name: str) -> None:
+        self._state.removeKey((name,))
+
+
+class DictStore(dict[str, bytes]):
+    """Parts that have been read, as the operator's `Store`."""
+
+    def put(self, name: str, data: bytes) -> None:
+        """See `streams.operator.Store`."""
+        self[name] = data
+
+    def delete(self, name: str) -> None:
+        """See `streams.operator.Store`."""
+        del self[name]
+
+
+class BucketProcessor:
+    """The calls of Spark's `StatefulProcessor`; see `spark.shipping` for the class that Spark sees."""
+
+    def __init__(self, work: StreamWork) -> None:
+        self.work = work
+        self._opened: BucketOperator | None = None
+        # Timers fire after the rows of a batch: what a bucket has been called with need not be said again.
+        self._called: dict[int, int] = {}
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Name the state variable. Spark calls this on the driver too, to learn its types."""
+        self._handle = handle
+        names = StructType([StructField("name", StringType())])
+        self._parts = _Parts(handle.getMapState(PARTS, names, StructType([StructField("data", BinaryType())])))
+
+    def handle_rows(self, bucket: int, blobs: Sequence[bytes], timers: TimerValues) -> Iterator[Row]:
+        """The rows of a batch, perhaps none."""
+        return self._advance(bucket, [blob for blob in blobs if blob], timers.getCurrentWatermarkInMs())
+
+    def handle_timer(self, bucket: int, timers: TimerValues) -> Iterator[Row]:
+        """The watermark has moved on."""
+        watermark = timers.getCurrentWatermarkInMs()
+        if self._called.get(bucket) == watermark:
+            return iter(())
+        return self._advance(bucket, [], watermark)
+
+    def close(self) -> None:
+        """The task is over."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def _advance(self, bucket: int, blobs: Sequence[bytes], watermark: int) -> Iterator[Row]:
+        self._called[bucket] = watermark
+        self._handle.registerTimer(watermark + 1)
+        try:
+            advanced = self._operator().advance(_NUMBERS[bucket], self._parts, blobs, watermark * 1000)
+        except InternalError:
+            raise  # with the frames, which the report needs
+        except RexError as error:
+            # The frames below are ours, not the user's: the message is what matters.
+            raise error.with_traceback(None) from None
+        return _rows_of(advanced)
+
+    def _operator(self) -> BucketOperator:
+        if self._opened is None:
+            self._opened = open_operator(self.work)
+        return self._opened
+
+
+def open_operator(work: StreamWork) -> BucketOperator:
+    """The operator in a worker, which has been told what it needs."""
+    check_version(work.task.version)
+    work.batch.prepare()
+    return BucketOperator(work.task)
+
+
+_NUMBERS = {identity: number for number, identity in enumerate(BUCKET_IDS)}
+
+
+def _rows_of(advanced: Advanced) -> Iterator[Row]:
+    """Result rows in blobs of some megabytes, the first of them with the numbers."""
+    numbers: dict[str, Any] = {name: value for name, value in asdict(advanced.metrics).items() if name in METRICS}
+    blobs = [write_rows(part) for part in _cut(advanced.rows)]
+    yield Row(**{PAYLOAD: blobs[0] if blobs else None}, **{name: numbers[name] for name in METRICS})
+    for blob in blobs[1:]:
+        yield Row(**{PAYLOAD: blob}, **dict.fromkeys(METRICS))
+
+
+def _cut(rows: pa.Table) -> Iterator[pa.Table]:
+    n_parts = max(1, rows.nbytes // _PAYLOAD_BYTES)
+    n_rows = -(-rows.num_rows // n_parts)
+    for start in range(0, rows.num_rows, max(n_rows, 1)):
+        yield rows.slice(start, n_rows)

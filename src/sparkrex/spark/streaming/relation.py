@@ -1,0 +1,136 @@
+"""A relation over a stream: rows packed by bucket, the stateful operator, result rows unpacked.
+
+The plan and the projection are those of batch. There is no exchange by key: a bucket holds many keys, and Spark moves a
+few large rows for each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+
+from pyspark import cloudpickle
+from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
+from pyspark.sql.types import LongType
+
+import sparkrex
+from sparkrex.errors import RexError, UnsupportedError
+from sparkrex.modes.fingerprint import fingerprint
+from sparkrex.spark.shipping import shipped_processor, shipped_task
+from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
+from sparkrex.spark.streaming.checkpoint import Draining, saved_parts
+from sparkrex.spark.streaming.keys import check_stream_keys, hash_of
+from sparkrex.spark.streaming.metrics import observed
+from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD, Packing, Unpacking
+from sparkrex.spark.streaming.processor import OUTPUT, StreamWork
+from sparkrex.spark.streaming.requirements import check_requirements
+from sparkrex.spark.versions import zoned_arrow_schema
+from sparkrex.spark.worker import Carried, open_evaluator
+from sparkrex.spark.worker_types import refuse_types
+from sparkrex.streams.operator import StreamTask
+from sparkrex.streams.packing import HASH
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from sparkrex.modes.plan import Plan
+    from sparkrex.modes.protocol import Mode
+    from sparkrex.settings import Settings
+    from sparkrex.spark.host import SparkHost
+    from sparkrex.spark.lowering import Lowered
+    from sparkrex.spark.worker import WorkerTask
+    from sparkrex.statement.cut import Relation
+
+
+def through_buckets(
+    projected: DataFrame, lowered: Lowered, mode: Mode[Any], plan: Plan, host: SparkHost, relation: Relation,
+    settings: Settings,
+) -> tuple[DataFrame, pa.Table]:
+    """What the workers make of a stream's rows, and a sample of what travels to them, without rows.
+
+    If the host drains a checkpoint: what the end of the stream decides, as a table.
+    """
+    work, rows, output = _stream_work(projected, lowered, mode, plan, host, relation, settings)
+    sample = work.task.schema.empty_table()
+    if host.checkpoint is not None:
+        host.is_drained = True
+        parts = saved_parts(host.spark, host.checkpoint, work)
+        return parts.mapInArrow(shipped_task(Draining(work)), output), sample
+    packing = Packing(work.task.schema, settings.buckets)
+    packed = rows.mapInArrow(shipped_task(packing), f"{BUCKET} int, {PAYLOAD} binary")
+    grouped = packed.groupBy(BUCKET)
+    advanced = grouped.transformWithState(
+        shipped_processor(work), OUTPUT, outputMode="append", timeMode="eventTime"
+    )
+    unpacked = observed(advanced).select(PAYLOAD).mapInArrow(shipped_task(Unpacking(work.task.output)), output)
+    return unpacked, sample
+
+
+def _stream_work(
+    projected: DataFrame, lowered: Lowered, mode: Mode[Any], plan: Plan, host: SparkHost, relation: Relation,
+    settings: Settings,
+) -> tuple[StreamWork, DataFrame, StructType]:
+    """The work on a stream, the rows for it, and what comes out."""
+    check_requirements(host.spark)
+    if lowered.following is not None:
+        raise UnsupportedError(
+            "REX302", "trends of groups that have several partitions are not supported on streams", host.source,
+            relation.span, hint="group by all keys and equivalent columns, and add the groups up behind it",
+        )
+    types = {field.name: field.dataType for field in projected.schema}
+    check_keys(lowered, types, host, relation)
+    check_stream_keys(lowered, types, host.source, relation.span)
+    keep_comparable(lowered, types)
+    output = output_schema(projected, lowered, types)
+    rows = projected.withColumn(HASH, F.expr(hash_of(lowered)))
+    types[HASH] = LongType()
+    check_carried(rows, lowered, host, relation)
+    refuse_types(lowered.worker, types)
+    sample = zoned_arrow_schema(rows.schema, host.time_zone()).empty_table()
+    carried = Carried(zoned_arrow_schema(output, host.time_zone()), False, None, sparkrex.__version__)
+    batch = _batch_task(lowered, mode, plan, sample, carried, settings)
+    task = StreamTask(
+        mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
+        output=carried.schema, key_names=batch.key_names,
+        fingerprint=_fingerprint(plan, batch.plan, sample.schema, settings), text=plan.source.text,
+        version=sparkrex.__version__,
+    )
+    return StreamWork(task, batch), rows, output
+
+
+def _batch_task(
+    lowered: Lowered, mode: Mode[Any], plan: Plan, sample: pa.Table, carried: Carried, settings: Settings
+) -> WorkerTask:
+    evaluator = open_evaluator(lowered.worker, settings)
+    try:
+        return mode.task(lowered, plan, sample, carried, evaluator, settings, cloudpickle.dumps)
+    except RexError as error:
+        if error.source is None and error.span is not None:
+            error.source = plan.source
+        raise
+    finally:
+        evaluator.host.close()
+
+
+def above_watermark(where: str | None, time: str) -> str | None:
+    """A filter that stays above Spark's node of the watermark, wherever the optimizer would like to have it.
+
+    Rows that take no part in a query still say how late it is. A filter that does not read the watermarked column is
+    moved below that node, and then they would not: a query could wait for ever for rows that matter to it.
+    """
+    return None if where is None else f"({where}) OR unix_micros({time}) = {-(1 << 63)}"
+
+
+def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings) -> str:
+    """Of all that a state depends on: what the query means, the columns that are kept, which bucket has which keys."""
+    columns = ", ".join(f"{field.name} {_without_zone(field.type)}" for field in schema)
+    parts = (fingerprint(plan), fingerprint(worker), columns, str(settings.buckets))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _without_zone(kind: pa.DataType) -> str:
+    """The type as text, whatever the session's time zone: the values are the same."""
+    return re.sub(r"tz=[^],]*", "tz", str(kind))

@@ -1,0 +1,81 @@
+"""The watermarked column of a stream, and whether ORDER BY follows it.
+
+Spark says with a watermark up to when all rows have come, and only that time can release rows. So rows must be ordered
+by that column first, from the earliest on; anything else would be an order that never becomes final.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import TimestampType
+
+from sparkrex.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from sparkrex.modes.plan import Plan
+    from sparkrex.source import Source, Span
+
+WATERMARK = "spark.watermarkDelayMs"
+"""The entry in a column's metadata by which Spark knows that it is watermarked."""
+
+
+def find_watermark(schema: StructType, source: Source, span: Span) -> str:
+    """The name of the one watermarked column."""
+    found = [field for field in schema if WATERMARK in (field.metadata or {})]
+    if not found:
+        raise no_watermark(source, span)
+    if len(found) > 1:
+        names = " and ".join(field.name for field in found)
+        raise AnalysisError(
+            "REX231", f"the stream has {len(found)} watermarked columns, {names}: which of them is its time?",
+            source, span, hint="leave all but one out in a subquery: FROM (SELECT ... FROM stream)",
+        )
+    (field,) = found
+    if not isinstance(field.dataType, TimestampType):
+        raise AnalysisError(
+            "REX231", f"the watermarked column {field.name} is a {field.dataType.simpleString()}, not a timestamp",
+            source, span, hint="set the watermark on a TIMESTAMP",
+        )
+    return field.name
+
+
+def no_watermark(source: Source, span: Span) -> AnalysisError:
+    """The error of a stream of which it is never known whether all rows up to a time have come."""
+    return AnalysisError(
+        "REX230", "the stream has no watermark, so it never says that all rows up to a time have come", source, span,
+        hint='set one on the time column: stream.withWatermark("ts", "10 seconds")',
+        notes=("a column computed from a watermarked one has none",),
+    )
+
+
+def check_order(plan: Plan, column: str, source: Source, span: Span) -> None:
+    """Raise REX231 unless rows are ordered by the watermarked column first, ascending."""
+    if not plan.order_by:
+        message = f"rows of a stream need an order, and that begins with its watermarked column {column}"
+        raise _refused(message, source, span, f"ORDER BY {column}")
+    key = plan.order_by[0]
+    where = key.expression.span or span
+    if key.column != column:
+        raise other_order(key.column, column, source, where)
+    if key.is_descending:
+        raise _refused(f"{column} DESC: a stream is read from its earliest row on", source, where, f"ORDER BY {column}")
+    if not key.nulls_first:
+        message = f"{column} NULLS LAST: a stream has no last row; rows without a time are all late"
+        raise _refused(message, source, where, "leave NULLS LAST out")
+
+
+def other_order(found: str | None, wanted: str, source: Source, span: Span) -> AnalysisError:
+    """The error of an order that begins with something else; None for an expression."""
+    what = "an expression" if found is None else found
+    hint = f"order by {wanted} first"
+    if found is not None:
+        hint += f', or set the watermark on the other column: stream.withWatermark("{found}", "10 seconds")'
+    message = f"rows are ordered by {what} first, and the watermark of the stream is on {wanted}"
+    return _refused(message, source, span, hint)
+
+
+def _refused(message: str, source: Source, span: Span, hint: str) -> AnalysisError:
+    return AnalysisError("REX231", message, source, span, hint=hint)

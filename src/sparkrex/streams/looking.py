@@ -1,0 +1,52 @@
+"""What a saved state holds, for people: the open keys of a bucket, without the query that wrote it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from sparkrex.columns.wrap import wrap
+from sparkrex.streams.groups import DUE
+from sparkrex.streams.operator import OPEN
+from sparkrex.streams.packing import HASH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NEVER = np.iinfo(np.int64).max
+
+
+def open_keys(parts: Mapping[str, bytes]) -> pa.Table:
+    """A line for each open partition: its keys, how many rows are held back, and what it waits for."""
+    tables = []
+    for name, data in sorted(parts.items()):
+        if name != OPEN and not name.startswith("silent/"):
+            continue
+        keys, n_rows = _read(data)
+        due = keys.column(DUE)
+        found = keys.drop_columns([HASH, DUE])
+        found = found.append_column("rows_held", wrap(n_rows))
+        waits = [None if when.as_py() == _NEVER else when.as_py() for when in due]
+        found = found.append_column("due", pa.chunked_array([pa.array(waits, pa.int64())]).cast(_TIME))
+        tables.append(found)
+    return pa.concat_tables(tables) if tables else pa.table({})
+
+
+_TIME = pa.timestamp("us", "UTC")
+
+
+def _read(data: bytes) -> tuple[pa.Table, Any]:
+    """The keys of a group that was written (`Group.write`), and how many rows each slot holds."""
+    size = int.from_bytes(data[:8], "little")
+    plain = pa.decompress(data[8:], decompressed_size=size, codec="lz4", asbytes=True)
+    end = 8 + int.from_bytes(plain[:8], "little")
+    keys = pa.ipc.open_stream(pa.py_buffer(plain[8:end])).read_all()
+    begin = end + 8 + int.from_bytes(plain[end : end + 8], "little")
+    header = json.loads(plain[end + 8 : begin])
+    # Numbers of slots, then offsets and rows of each table; held rows are the first one.
+    first = begin + header["lengths"][0]
+    offsets = np.frombuffer(plain[first : first + header["lengths"][1]], np.int64)
+    return keys, np.diff(offsets)

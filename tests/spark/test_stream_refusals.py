@@ -1,0 +1,145 @@
+"""What cannot work on a stream is an error at its place in the query, before the query starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from tests.spark.stream_files import Files, ticks
+
+import sparkrex as rex
+from sparkrex.spark.streaming import requirements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+_QUERY = "SELECT * FROM ticks MATCH_RECOGNIZE ({keys} ORDER BY {order} PATTERN (A B) DEFINE B AS price > PREV(price))"
+_EVENTS = "PATTERN SEQ(Buy a, Sell b) WHERE skip_till_next_match(a, b) { [sym] } WITHIN 9 seconds RETURN a.ts AS t"
+
+
+@pytest.fixture(scope="module")
+def files(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Files:
+    """One file."""
+    made = Files(spark, tmp_path_factory.mktemp("refused"))
+    made.add(ticks(1, 10).append_column("received", pa.array([None] * 10, pa.timestamp("us", "UTC"))))
+    return made
+
+
+def refused(ask: Callable[[], object], code: str, at: str | None, words: str) -> None:
+    """The error of a query, at the last place where the text stands."""
+    with pytest.raises(rex.RexError, match=words) as raised:
+        ask()
+    error = raised.value
+    assert error.code == code
+    if at is not None:
+        assert error.source is not None
+        assert error.span is not None
+        assert error.source.text[error.span.start : error.span.end].startswith(at)
+    assert error.hint
+
+
+def asked(frame: DataFrame, order: str = "ts", keys: str = "PARTITION BY sym") -> Callable[[], Any]:
+    """A query with this order and these keys."""
+    return lambda: rex.sql(_QUERY.format(order=order, keys=keys), ticks=frame)
+
+
+@pytest.mark.parametrize(
+    ("order", "at", "words"),
+    [
+        ("price", "price", "rows are ordered by price first, and the watermark of the stream is on ts"),
+        ("received, ts", "received", "ordered by received first"),
+        ("date_trunc('hour', ts)", "date_trunc", "ordered by an expression first"),
+        ("ts DESC", "ts", "DESC: a stream is read from its earliest row on"),
+        ("ts NULLS LAST", "ts", "NULLS LAST"),
+    ],
+)
+def test_another_order(files: Files, order: str, at: str, words: str) -> None:
+    refused(asked(files.stream(), order), "REX231", at, words)
+
+
+def test_another_time_of_events(files: Files) -> None:
+    query = rex.events(_EVENTS, time="received", type="kind")
+    refused(lambda: query(files.stream()), "REX231", None, "ordered by received first")
+
+
+def test_a_rename_is_the_same_column(files: Files) -> None:
+    text = _QUERY.format(order="at, price", keys="PARTITION BY sym").replace(
+        "FROM ticks", "FROM (SELECT sym, ts AS at, price FROM ticks WHERE price > 1)"
+    )
+    assert rex.sql(text, ticks=files.stream()).isStreaming
+
+
+def test_watermarks(files: Files) -> None:
+    bare = files.spark.readStream.schema(files.whole().schema).parquet(str(files.folder / "in"))
+    refused(asked(bare), "REX230", "ticks MATCH_RECOGNIZE", "has no watermark")
+    both = files.stream().join(files.stream().selectExpr("sym", "ts AS at"), on="sym")
+    refused(asked(both), "REX231", "ticks MATCH_RECOGNIZE", "2 watermarked columns, ts and at")
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "words"),
+    [
+        ("array(sym)", "REX302", r"array\(sym\) of type array<string> is not supported on streams"),
+        ("pair", "REX302", "pair of type struct<.*> is not supported on streams"),
+        ("folded", "REX302", "folded of type string collate UTF8_LCASE is not supported on streams"),
+        ("since", "REX302", "since of type interval day to second is not supported on streams"),
+        ("attributes", "REX214", "attributes of type map<.*> can be neither ordered nor compared"),
+        ("parsed", "REX214", "parsed of type variant can be neither ordered nor compared"),
+    ],
+)
+def test_keys(files: Files, key: str, code: str, words: str) -> None:
+    stream = files.stream().selectExpr(
+        "*", "struct(sym, kind) AS pair", "sym COLLATE UTF8_LCASE AS folded", "ts - TIMESTAMP '2020-01-01' AS since",
+        "map(sym, 1) AS attributes", "parse_json('1') AS parsed",
+    )
+    refused(asked(stream, keys=f"PARTITION BY {key}"), code, key, words)
+
+
+@pytest.mark.parametrize("kind", ["CREATE TABLE kept AS", "INSERT INTO kept", "CREATE OR REPLACE TABLE kept AS"])
+def test_statements_that_write(files: Files, kind: str) -> None:
+    text = f"{kind} {_QUERY.format(order='ts', keys='PARTITION BY sym')}"
+    refused(lambda: rex.sql(text, ticks=files.stream()), "REX302", kind.split()[0], "it is started")
+
+
+@pytest.mark.parametrize("limit", ["LIMIT 5", "OFFSET 5"])
+def test_limits(files: Files, limit: str) -> None:
+    text = _QUERY.format(order="ts", keys="PARTITION BY sym")
+    refused(lambda: rex.sql(f"{text} {limit}", ticks=files.stream()), "REX302", limit.split()[0], "never end")
+
+
+def test_a_view_over_the_result_is_a_stream(files: Files, spark: SparkSession) -> None:
+    rex.sql(f"CREATE TEMP VIEW shapes AS {_QUERY.format(order='ts', keys='PARTITION BY sym')}", ticks=files.stream())
+    assert spark.table("shapes").isStreaming
+    spark.catalog.dropTempView("shapes")
+
+
+def test_the_state_store(files: Files, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "spark.sql.streaming.stateStore.providerClass"
+    kept = str(spark.conf.get(name))
+    spark.conf.set(name, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider")
+    try:
+        refused(asked(files.stream()), "REX421", None, "in RocksDB only")
+    finally:
+        spark.conf.set(name, kept)
+    monkeypatch.setattr(requirements, "find_spec", lambda _: None)
+    refused(asked(files.stream()), "REX421", None, "protobuf, which is not installed")
+
+
+def test_checkpoints(files: Files, tmp_path: Path) -> None:
+    text = _QUERY.format(order="ts", keys="PARTITION BY sym")
+    empty = str(tmp_path)
+    refused(lambda: rex.state(empty), "REX420", None, "has no state of a pattern")
+    refused(lambda: rex.drain(empty, text, ticks=files.stream()), "REX420", None, "has no state")
+    refused(lambda: rex.drain(empty, text, ticks=files.whole()), "REX420", None, "reads no stream")
+    with pytest.raises(TypeError, match="streaming DataFrames"):
+        rex.drain(empty, text, ticks=ticks(1, 3))
+
+
+def test_it_is_explained(files: Files) -> None:
+    text = str(rex.explain(_QUERY.format(order="ts", keys="PARTITION BY sym"), ticks=files.stream()))
+    assert "query.explain()" in text
+    assert "PATTERN" in text or "pattern" in text
