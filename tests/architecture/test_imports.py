@@ -198,8 +198,8 @@ TABLE: dict[str, Allowed] = {
     ),
     # Streams on Spark: a thin layer around `streams`.
     "spark/streaming": allow(
-        *FOUNDATION, "syntax", "scalar/render", "statement", "modes", *PROTOCOLS, *LOWERING, "spark", "streams",
-        PACKAGE, packages="pyarrow pyspark sqlglot",
+        *FOUNDATION, "syntax", "scalar/render", "statement", "matching", "modes", *PROTOCOLS, *LOWERING, "spark",
+        "streams", PACKAGE, packages="pyarrow pyspark sqlglot",
     ),
     "spark/lowering": allow(*FOUNDATION, *EXPRESSIONS, "modes/plan", *LOWERING, packages="pyarrow"),
     "spark/missing_rows": allow(*EXPRESSIONS, "spark", packages="sqlglot"),

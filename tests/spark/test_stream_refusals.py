@@ -99,6 +99,17 @@ def test_keys(files: Files, key: str, code: str, words: str) -> None:
     refused(asked(stream, keys=f"PARTITION BY {key}"), code, key, words)
 
 
+def test_searches_that_need_whole_partitions(files: Files) -> None:
+    text = """SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES last(A.ts) AS t ALL MATCHES
+      PATTERN (A) DEFINE SEGMENT A AS avg(price) > 60)"""
+    refused(lambda: rex.sql(text, ticks=files.stream()), "REX302", "ticks MATCH_RECOGNIZE", "needs whole partitions")
+
+
+def test_workloads(files: Files) -> None:
+    workload = rex.workload({"pair": "PATTERN SEQ(Buy a, Sell b) WITHIN 9 seconds"}, time="ts", type="kind")
+    refused(lambda: workload.detect(files.stream()), "REX302", None, "rex.workload is not supported on streams")
+
+
 @pytest.mark.parametrize("kind", ["CREATE TABLE kept AS", "INSERT INTO kept", "CREATE OR REPLACE TABLE kept AS"])
 def test_statements_that_write(files: Files, kind: str) -> None:
     text = f"{kind} {_QUERY.format(order='ts', keys='PARTITION BY sym')}"

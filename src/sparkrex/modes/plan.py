@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
-from sparkrex.scalar.expression import ColumnAt, Target, walk
+from sparkrex.scalar.expression import ROW_TIME, ColumnAt, Target, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -135,6 +135,11 @@ class Plan:
     def returned(self) -> tuple[Measure, ...]:
         """What is read from each match; nothing where rows themselves are returned."""
         return self.measures or ()
+
+    def row_times(self) -> tuple[str, ...]:
+        """What is returned as MATCH_ROWTIME(), by name."""
+        found = ((one.name, one.expression) for one in self.returned())
+        return tuple(name for name, value in found if isinstance(value, ColumnAt) and value.target == ROW_TIME)
 
     def passed_columns(self) -> tuple[str, ...]:
         """Input columns that are columns of the result."""

@@ -22,7 +22,7 @@ from sparkrex.spark.shipping import shipped_task
 from sparkrex.spark.shuffle import check_carried, shuffle
 from sparkrex.spark.streaming.around import refuse_stream
 from sparkrex.spark.streaming.relation import above_watermark, through_buckets
-from sparkrex.spark.streaming.watermark import check_order, find_watermark
+from sparkrex.spark.streaming.watermark import check_order, find_watermark, watermarked
 from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
 from sparkrex.spark.worker_language import refuse_worker_calls
@@ -89,7 +89,8 @@ def lower_relation(
         finally:
             workers.close()
 
-    return _select(frame, lowered, host, relation), explain
+    result = _select(frame, lowered, host, relation)
+    return watermarked(result, lowered) if source.isStreaming and host.checkpoint is None else result, explain
 
 
 def _through_workers(

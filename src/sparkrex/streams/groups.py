@@ -18,7 +18,7 @@ from sparkrex.columns.keys import partition_integers
 from sparkrex.columns.values import ints_of, numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.matching.state import ROWS
-from sparkrex.streams.packing import HASH
+from sparkrex.streams.packing import HASH, compressed, decompressed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,20 +114,17 @@ class Group:
         return int(ints_of(plain(rows.column(column))).min())
 
     def write(self, fingerprint: str) -> bytes:
-        """The group as bytes, compressed: the longer, the more its way to and from the store costs."""
+        """The group as bytes."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, self.keys.schema) as writer:
             writer.write_table(self.keys)
         keys, state = sink.getvalue().to_pybytes(), self.state.snapshot(fingerprint)
-        plain_bytes = len(keys).to_bytes(8, "little") + keys + state
-        compressed: bytes = pa.compress(plain_bytes, codec="lz4", asbytes=True)
-        return len(plain_bytes).to_bytes(8, "little") + compressed
+        return compressed(len(keys).to_bytes(8, "little") + keys + state)
 
     @staticmethod
     def read(data: bytes, runner: Runner, fingerprint: str) -> Group:
         """A group that was written."""
-        size = int.from_bytes(data[:8], "little")
-        plain_bytes = pa.decompress(data[8:], decompressed_size=size, codec="lz4", asbytes=True)
+        plain_bytes = decompressed(data)
         end = 8 + int.from_bytes(plain_bytes[:8], "little")
         keys = pa.ipc.open_stream(pa.py_buffer(plain_bytes[8:end])).read_all()
         return Group(keys, runner.open().restore(plain_bytes[end:], fingerprint))

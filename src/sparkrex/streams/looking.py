@@ -11,7 +11,7 @@ import pyarrow as pa
 from sparkrex.columns.wrap import wrap
 from sparkrex.streams.groups import DUE
 from sparkrex.streams.operator import OPEN
-from sparkrex.streams.packing import HASH
+from sparkrex.streams.packing import HASH, decompressed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +40,7 @@ _TIME = pa.timestamp("us", "UTC")
 
 def _read(data: bytes) -> tuple[pa.Table, Any]:
     """The keys of a group that was written (`Group.write`), and how many rows each slot holds."""
-    size = int.from_bytes(data[:8], "little")
-    plain = pa.decompress(data[8:], decompressed_size=size, codec="lz4", asbytes=True)
+    plain = decompressed(data)
     end = 8 + int.from_bytes(plain[:8], "little")
     keys = pa.ipc.open_stream(pa.py_buffer(plain[8:end])).read_all()
     begin = end + 8 + int.from_bytes(plain[end : end + 8], "little")

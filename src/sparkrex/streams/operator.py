@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.values import ints_of, plain
@@ -28,7 +29,7 @@ from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.groups import DUE, SLOTS_OF_A_SHARD, Group, shards_of, split_from
 from sparkrex.streams.head import Head
 from sparkrex.streams.order import ordered_partitions
-from sparkrex.streams.packing import HASH, read_rows, unpack, write_rows
+from sparkrex.streams.packing import HASH, compressed, decompressed, read_rows, unpack, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -165,6 +166,7 @@ class BucketOperator:
             if rows.num_rows or is_due:
                 parts = _Counted(store)
                 released, result = self._release(bucket, parts, head, rows, now)
+                result = self._raised(result, previous)
                 head.n_bytes += parts.n_more
             if now != previous or rows.num_rows or is_due:
                 head.released = now
@@ -201,7 +203,7 @@ class BucketOperator:
 
     def _pending(self, store: Store) -> pa.Table:
         data = store.get(PENDING)
-        return self.task.schema.empty_table() if data is None else read_rows(data, self.task.schema)
+        return self.task.schema.empty_table() if data is None else read_rows(decompressed(data), self.task.schema)
 
     def _release(
         self, bucket: int, store: Store, head: Head, rows: pa.Table, now: int | None
@@ -224,7 +226,7 @@ class BucketOperator:
 
     def _write_pending(self, store: Store, head: Head, waiting: pa.Table) -> None:
         if waiting.num_rows:
-            store.put(PENDING, write_rows(waiting))
+            store.put(PENDING, compressed(write_rows(waiting)))
         elif head.n_pending:
             store.delete(PENDING)
         head.n_pending = waiting.num_rows
@@ -374,6 +376,23 @@ class BucketOperator:
         parts[giver] = parts[giver].where(place == giver)
 
     # Results and errors.
+
+    def _raised(self, result: pa.Table, previous: int | None) -> pa.Table:
+        """The result with times of matches that are not late to who reads it as a stream.
+
+        A match may be decided long after its last row. Then its time is the first one that is in time in this batch.
+        """
+        if previous is None:
+            return result
+        for name in self.task.plan.row_times():
+            column = result.column(name)
+            least = pa.scalar(previous, pa.int64()).cast(pa.timestamp("us"))
+            times = plain(column).view(pa.timestamp("us"))
+            is_late = pc.fill_null(pc.less_equal(times, least), False)
+            first = pa.scalar(previous + 1, pa.int64()).cast(pa.timestamp("us"))
+            raised = pc.if_else(is_late, first, times).view(column.type)
+            result = result.set_column(result.column_names.index(name), self.task.output.field(name), raised)
+        return result
 
     def _cast(self, result: pa.Table) -> pa.Table:
         columns = []

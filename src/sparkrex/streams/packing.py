@@ -56,6 +56,19 @@ def read_rows(data: bytes, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(data), schema)])
 
 
+def compressed(data: bytes) -> bytes:
+    """A part of a state as it is stored: the longer, the more its way to and from the store costs."""
+    short: bytes = pa.compress(data, codec="lz4", asbytes=True)
+    return len(data).to_bytes(8, "little") + short
+
+
+def decompressed(data: bytes) -> bytes:
+    """What was compressed."""
+    size = int.from_bytes(data[:8], "little")
+    found: bytes = pa.decompress(memoryview(data)[8:], decompressed_size=size, codec="lz4", asbytes=True)
+    return found
+
+
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     kept: list[pa.RecordBatch] = []
     n_bytes = 0

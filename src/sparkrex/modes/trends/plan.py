@@ -168,6 +168,10 @@ class TrendQuery(Plan):
         arguments = [found.argument for found in self.aggregates() if found.argument is not None]
         return columns_of([*self.tested(), *arguments])
 
+    def row_times(self) -> tuple[str, ...]:
+        """Items that are MATCH_ROWTIME()."""
+        return tuple(item.name for item in self.items if isinstance(item.value, RowTime))
+
     def needs_merge(self) -> bool:
         """Whether several partitions are one group."""
         return len(self.partition_by) > len(self.group_by)

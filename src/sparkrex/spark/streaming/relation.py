@@ -16,6 +16,7 @@ from pyspark.sql.types import LongType
 
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
+from sparkrex.matching.runner import Waking
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.spark.shipping import shipped_processor, shipped_task
 from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
@@ -26,7 +27,7 @@ from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD, Packing, Unpacking
 from sparkrex.spark.streaming.processor import OUTPUT, StreamWork
 from sparkrex.spark.streaming.requirements import check_requirements
 from sparkrex.spark.versions import zoned_arrow_schema
-from sparkrex.spark.worker import Carried, open_evaluator
+from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
 from sparkrex.spark.worker_types import refuse_types
 from sparkrex.streams.operator import StreamTask
 from sparkrex.streams.packing import HASH
@@ -92,6 +93,7 @@ def _stream_work(
     sample = zoned_arrow_schema(rows.schema, host.time_zone()).empty_table()
     carried = Carried(zoned_arrow_schema(output, host.time_zone()), False, None, sparkrex.__version__)
     batch = _batch_task(lowered, mode, plan, sample, carried, settings)
+    _refuse_runner(batch, sample, settings, host, relation)
     task = StreamTask(
         mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
         output=carried.schema, key_names=batch.key_names,
@@ -99,6 +101,29 @@ def _stream_work(
         version=sparkrex.__version__,
     )
     return StreamWork(task, batch), rows, output
+
+
+def _refuse_runner(
+    task: WorkerTask, sample: pa.Table, settings: Settings, host: SparkHost, relation: Relation
+) -> None:
+    """Raise REX302 for a search that needs whole partitions: those of a stream never are."""
+    keys = tuple(column for column, _ in task.key_names)
+    evaluator = WorkerEvaluator(task.plan, settings)
+    try:
+        runner = task.mode.runner(task.plan, sample, keys, evaluator, settings)
+        refusal = runner.refusal
+    finally:
+        evaluator.close()
+    if not isinstance(runner, Waking):
+        raise UnsupportedError(
+            "REX302", f"{task.plan.keyword.lower().replace('_', ' ')} is not supported on streams yet", host.source,
+            relation.span, hint="run its patterns as queries of their own: rex.events, rex.match, rex.trends",
+        )
+    if refusal is not None:
+        raise UnsupportedError(
+            "REX302", "this search needs whole partitions, and those of a stream never are", host.source, relation.span,
+            notes=(refusal,), hint="bound the pattern: by WITHIN, window(...), or quantifiers",
+        )
 
 
 def _batch_task(

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 from pyspark.sql.types import TimestampType
 
 from sparkrex.errors import AnalysisError
+from sparkrex.scalar.render.spark import quoted
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
     from sparkrex.modes.plan import Plan
     from sparkrex.source import Source, Span
+    from sparkrex.spark.lowering import Lowered
 
 WATERMARK = "spark.watermarkDelayMs"
 """The entry in a column's metadata by which Spark knows that it is watermarked."""
@@ -49,6 +52,17 @@ def no_watermark(source: Source, span: Span) -> AnalysisError:
         hint='set one on the time column: stream.withWatermark("ts", "10 seconds")',
         notes=("a column computed from a watermarked one has none",),
     )
+
+
+def watermarked(result: DataFrame, lowered: Lowered) -> DataFrame:
+    """The result with a watermark on MATCH_ROWTIME(), so that it can be windowed, joined and searched again.
+
+    The operator gives no row before the watermark that Spark has for what comes behind it.
+    """
+    times = {quoted(name) for name in lowered.worker.row_times()}
+    given = lowered.outputs or {name: quoted(name) for name in lowered.worker.row_times()}
+    found = [name for name, text in given.items() if text in times]
+    return result.withMetadata(found[0], {WATERMARK: 0}) if found else result
 
 
 def check_order(plan: Plan, column: str, source: Source, span: Span) -> None:
