@@ -32,7 +32,8 @@ def open_keys(parts: Mapping[str, bytes]) -> pa.Table:
         waits = [None if when.as_py() == _NEVER else when.as_py() for when in due]
         found = found.append_column("due", pa.chunked_array([pa.array(waits, pa.int64())]).cast(_TIME))
         tables.append(found)
-    return pa.concat_tables(tables) if tables else pa.table({})
+    nothing = pa.schema([("rows_held", pa.int64()), ("due", _TIME)]).empty_table()
+    return pa.concat_tables(tables) if tables else nothing
 
 
 _TIME = pa.timestamp("us", "UTC")
