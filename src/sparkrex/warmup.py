@@ -140,6 +140,8 @@ _CLAUSES = {
     "running sum of integers": f"{_BEGIN} MEASURES count(*) AS n PATTERN (A+) DEFINE A AS sum(A.volume) < 4000",
     "first row's value": f"{_BEGIN} MEASURES LAST(B.ts) AS x PATTERN (A B+) "
     "DEFINE B AS B.price > A.price AND B.gaps IS NOT NULL AND B.word <> FIRST(A.word)",
+    "timeouts": f"{_BEGIN} MEASURES LAST(B.ts) AS x ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN (A B+? C) WITHIN 20 "
+    "DEFINE A AS price > 50, C AS LAST(B.price, 1) < C.price AND C.price < 20",
     "within": f"{_BEGIN} MEASURES LAST(B.ts) AS x PATTERN (A B+? C) "
     "DEFINE C AS C.ts - A.ts <= 20 AND LAST(B.price, 1) < C.price",
 }

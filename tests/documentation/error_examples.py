@@ -78,7 +78,7 @@ EXAMPLES = (
     Example(
         "REX102",
         "The clauses have a fixed order: PARTITION BY, ORDER BY, MEASURES, rows per match, AFTER MATCH SKIP, PATTERN, "
-        "SUBSET, DEFINE. Only PATTERN is required, and each may occur once.",
+        "WITHIN, SUBSET, DEFINE. Only PATTERN is required, and each may occur once. SHOW TIMEOUT MATCHES needs WITHIN.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   MEASURES price AS p
   ORDER BY ts
@@ -247,7 +247,7 @@ WHERE Y.price < X.price""",
     Example(
         "REX212",
         "WITH UNMATCHED ROWS promises every row and an exclusion takes rows away: the standard forbids the two "
-        "together.",
+        "together. SHOW TIMEOUT MATCHES gives one row per timeout and goes with ONE ROW PER MATCH.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   ALL ROWS PER MATCH WITH UNMATCHED ROWS

@@ -17,6 +17,7 @@ class Matches:
 
     `label_offsets` has one entry more than there are matches and cuts `labels` (2 * variable + excluded) into matches.
     A matcher that was told that nobody reads labels may leave `labels` empty: `n_mapped` counts the mapped rows.
+    `is_timeout` says which are no matches but beginnings of some that have timed out, without a number; None: none is.
     """
 
     start: NDArray[np.int64]
@@ -24,6 +25,7 @@ class Matches:
     number: NDArray[np.int64]
     labels: NDArray[np.int16]
     label_offsets: NDArray[np.int64]
+    is_timeout: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.start)
@@ -52,6 +54,14 @@ class Matches:
             np.concatenate([part.labels for part in parts]),
             np.concatenate(([0], np.cumsum(lengths))),
         )
+
+    def take(self, chosen: NDArray[np.int64]) -> Matches:
+        """Some of the matches, in this order."""
+        lengths = np.diff(self.label_offsets)[chosen]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        rows = np.arange(offsets[-1]) + np.repeat(self.label_offsets[:-1][chosen] - offsets[:-1], lengths)
+        labels = self.labels[rows] if len(self.labels) else self.labels
+        return Matches(self.start[chosen], self.end[chosen], self.number[chosen], labels, offsets)
 
     def moved(self, distance: int) -> Matches:
         """The same matches in a frame that begins `distance` rows earlier."""

@@ -29,6 +29,7 @@ from sparkrex.scalar.expression import (
     End,
     Expression,
     MatchNumber,
+    MatchStatus,
     Semantics,
     Target,
 )
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.matches import Matches
     from sparkrex.source import Span
+
+_STATUS = pa.chunked_array([["MATCH", "EMPTY", "TIMEOUT"]])
+_TIMEOUT = 2
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -189,10 +193,26 @@ class MatchReader:
             case ClassifierAt(target):
                 return self.classifiers_at(self.positions_of(target, views), views)
             case MatchNumber():
-                number = self.matches.number
-                return pa.chunked_array([wrap(number if views.at_end and views.is_each else number[views.match])])
+                return self._match_numbers(views)
+            case MatchStatus():
+                return self._status(views)
             case Aggregate():
                 return self.aggregate_over(leaf, views)
+
+    def _status(self, views: Viewpoints) -> pa.ChunkedArray:
+        """What the match of every output row is."""
+        status = (self.matches.start == self.matches.end).astype(np.int64)
+        if self.matches.is_timeout is not None:
+            status[self.matches.is_timeout] = _TIMEOUT
+        return take_or_null(_STATUS, status[views.match])
+
+    def _match_numbers(self, views: Viewpoints) -> pa.ChunkedArray:
+        """The number of the match of every output row."""
+        number, is_timeout = self.matches.number, self.matches.is_timeout
+        if not (views.at_end and views.is_each):
+            number = number[views.match]
+            is_timeout = None if is_timeout is None else is_timeout[views.match]
+        return pa.chunked_array([wrap(number, is_timeout)])
 
     def input_rows(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Input rows at these positions, -1 where the position is negative."""
@@ -263,6 +283,9 @@ class MatchReader:
         by_label = []
         for key in keys:
             target, _ = key
+            if target.is_row_time:
+                self._found[key] = np.maximum(matches.end - 1, matches.start)
+                continue
             if target.variables is not None:
                 by_label.append(target)
                 continue

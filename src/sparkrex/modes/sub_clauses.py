@@ -103,6 +103,11 @@ def order_keys(clause: Clause, scope: Scope) -> tuple[OrderKey, ...]:
     return tuple(keys)
 
 
+def row_time_column(keys: Sequence[OrderKey]) -> str | None:
+    """The column that MATCH_ROWTIME() reads, None if the first key is not a column."""
+    return keys[0].column if keys else None
+
+
 def skip_mode(clause: Clause, scope: Scope) -> Skip:
     """AFTER MATCH SKIP, or what is meant without it."""
     item = clause.skip

@@ -43,7 +43,7 @@ class Target:
     Among the match's rows mapped to one of `variables` (None: to any), those up to the current row under RUNNING, all
     under FINAL, take the one `offset` rows from the given end; from it go `shift` rows on in the partition (PREV is
     negative). Without such a row the reference is NULL. The default is the current row in DEFINE and in running
-    MEASURES.
+    MEASURES. `is_row_time` is for `ROW_TIME` alone.
     """
 
     variables: frozenset[str] | None = None
@@ -51,8 +51,11 @@ class Target:
     end: End = End.LAST
     offset: int = 0
     shift: int = 0
+    is_row_time: bool = False
 
     def __str__(self) -> str:
+        if self.is_row_time:
+            return "row time"
         names = "" if self.variables is None else "|".join(quote_name(name) for name in sorted(self.variables)) + " "
         text = f"{names}{self.semantics.value.lower()} {self.end.value.lower()}"
         text += f" {self.offset}" if self.offset else ""
@@ -61,6 +64,10 @@ class Target:
 
 EACH_ROW = Target()
 """The target of references inside an aggregate's arguments: the row being aggregated."""
+
+ROW_TIME = Target(semantics=Semantics.FINAL, is_row_time=True)
+"""The target of MATCH_ROWTIME(): the match's last row or, which other targets do not have, the row at which an empty
+match stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +128,14 @@ class MatchNumber(Scalar):
 
     def __str__(self) -> str:
         return "MATCH_NUMBER()"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchStatus(Scalar):
+    """What the match is: 'MATCH', 'EMPTY' if it has no row, or 'TIMEOUT' if only a beginning of one was found."""
+
+    def __str__(self) -> str:
+        return "MATCH_STATUS()"
 
 
 class OnZero(Enum):
@@ -210,7 +225,7 @@ class Aggregate(Scalar):
         return f"{self.semantics.value.lower()} {self.function}({distinct}{inner}{where}{names})"
 
 
-Expression: TypeAlias = Literal | ColumnAt | ClassifierAt | MatchNumber | Call | Aggregate
+Expression: TypeAlias = Literal | ColumnAt | ClassifierAt | MatchNumber | MatchStatus | Call | Aggregate
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:

@@ -22,6 +22,7 @@ from sparkrex.scalar.expression import (
     Expression,
     Literal,
     MatchNumber,
+    MatchStatus,
     Target,
     walk,
 )
@@ -83,7 +84,7 @@ def conjunction(parts: Sequence[Expression]) -> Expression | None:
 def is_row_condition(expression: Expression) -> bool:
     """Whether the row and its neighbours at fixed distances decide it."""
     for node in walk(expression):
-        if isinstance(node, Aggregate | MatchNumber | ClassifierAt):
+        if isinstance(node, Aggregate | MatchNumber | MatchStatus | ClassifierAt):
             return False
         if isinstance(node, ColumnAt) and replace(node.target, shift=0) != CURRENT:
             return False
@@ -123,7 +124,7 @@ def row_local(expression: Expression, *, is_guarded: bool) -> Projection | None:
         return None
     targets: set[Target] = set()
     for node in walk(expression):
-        if isinstance(node, Aggregate | MatchNumber | ClassifierAt):
+        if isinstance(node, Aggregate | MatchNumber | MatchStatus | ClassifierAt):
             return None
         if isinstance(node, ColumnAt):
             targets.add(node.target)

@@ -22,6 +22,7 @@ from sparkrex.scalar.expression import (
     Expression,
     Literal,
     MatchNumber,
+    MatchStatus,
     Target,
     walk,
 )
@@ -96,7 +97,7 @@ def measure_sources(measures: list[Measure], made: Mapping[str, pa.DataType] | N
         match measure.expression:
             case ColumnAt(_, column):
                 sources[measure.name] = (made or {}).get(column, column)
-            case ClassifierAt():
+            case ClassifierAt() | MatchStatus():
                 sources[measure.name] = pa.string()
             case MatchNumber():
                 sources[measure.name] = pa.int64()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sparkrex.statement.cut import Statement
 
 _WINDOW_TWINS = {"PREV": "LAG", "NEXT": "LEAD"}
-_OF_MATCHES = ("CLASSIFIER", "MATCH_NUMBER", "MATCH_SEQUENCE_NUMBER")
+_OF_MATCHES = ("CLASSIFIER", "MATCH_NUMBER", "MATCH_SEQUENCE_NUMBER", "MATCH_STATUS", "MATCH_ROWTIME")
 
 
 def refuse_offsets_outside(

@@ -12,7 +12,7 @@ from sparkrex.syntax.tokens import is_quoted, span_of, word
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sparkrex.source import Source
+    from sparkrex.source import Source, Span
 
 _AFTER = "it comes after the parenthesis: FROM t MATCH_RECOGNIZE (...)"
 _ELSEWHERE = {
@@ -41,6 +41,16 @@ def other_clause(tokens: Sequence[Token], source: Source) -> ParseError | None:
                 "REX102", f"{name} does not belong inside MATCH_RECOGNIZE", source, span_of(token),
                 hint=_ELSEWHERE[name],
             )
+    return None
+
+
+def find_timeouts(tokens: Sequence[Token]) -> Span | None:
+    """Where SHOW TIMEOUT MATCHES stands outside parentheses, whatever is before it."""
+    outer = [token for _, token in _outer(tokens)]
+    words = [word(token) for token in outer]
+    for index in range(len(outer) - 2):
+        if words[index : index + 3] == ["SHOW", "TIMEOUT", "MATCHES"]:
+            return span_of(outer[index]).to(span_of(outer[index + 2]))
     return None
 
 

@@ -21,7 +21,7 @@ import sparkrex as rex
 from sparkrex import threads
 from sparkrex.kernels import lazy
 from sparkrex.kernels.lazy import Kernel
-from sparkrex.modes.rows import kernels
+from sparkrex.modes.rows import kernels, timeouts
 from sparkrex.modes.rows.backtrack import matcher as backtrack
 from sparkrex.modes.rows.ops import matcher as ops
 
@@ -40,6 +40,8 @@ QUERIES = [
     "PATTERN (() | A) DEFINE A AS n > 0",
     "PATTERN (A B C) DEFINE A AS e = 'a', B AS v > PREV(v), C AS e = 'c'",
     "PATTERN (A B+ C) DEFINE A AS e = 'a', B AS n < 5, C AS n >= 5 AND v > PREV(v)",
+    "ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN (A X{2,4} B) WITHIN INTERVAL '5' MINUTE DEFINE A AS e = 'a', "
+    "B AS e = 'b' AND x > sum(A.x) - 9",
     "PATTERN (A+ B C{2}) DEFINE A AS n < 5 AND v >= avg(A.v), B AS n >= 5 AND x > sum(A.x) - 9, C AS v > FIRST(v)",
 ]
 OUTPUTS = [
@@ -71,13 +73,13 @@ def table(seed: int, n_rows: int = 90) -> pa.Table:
 def run() -> None:
     """Every query, by every matcher that takes it, in all settings."""
     lazy.FEW_ROWS = -1  # few rows are walked without compiling
-    backtrack.LEAST_ROWS = ops.LEAST_ROWS = threads.LEAST = 1  # nor are few shared by threads
+    backtrack.LEAST_ROWS = ops.LEAST_ROWS = timeouts.LEAST_ROWS = threads.LEAST = 1  # nor are few shared by threads
     tables = [table(seed) for seed in range(2)]
     tables += [tables[0].slice(0, 0), tables[1].slice(0, 1)]
     for number, query in enumerate(QUERIES):
         for place, settings in enumerate(SETTINGS):
             head, _, pattern = query.rpartition("PATTERN")
-            output = OUTPUTS[(number + place) % 3]
+            output = "" if "TIMEOUT" in head else OUTPUTS[(number + place) % 3]
             clause = f"PARTITION BY k ORDER BY ts {output} {head} PATTERN{pattern}"
             for matcher in (None, "backtrack", "ops_forward", "ops_reverse"):
                 for given in (tables[place % 2], tables[2 + number % 2]):

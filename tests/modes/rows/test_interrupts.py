@@ -14,6 +14,9 @@ SEARCHES = {
         query("AFTER MATCH SKIP TO NEXT ROW PATTERN (A+) DEFINE A AS x >= 0", rows=3_000_000)""",
     "ops": """
         query("PATTERN (A+ B) DEFINE A AS x >= 0 AND x >= FIRST(x), B AS x < 0 AND x < FIRST(x)", rows=400_000)""",
+    "timeouts": """
+        query("ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN (A X*? B) WITHIN 300000 "
+              "DEFINE A AS x % 2 = 1, X AS x % 200000 > 0, B AS x < 0", rows=400_000)""",
     "interpreter": """
         query(NEVER_ENDING, rows=3_000, max_steps=10**15, matcher="interpreter")""",
 }

@@ -22,7 +22,10 @@ QUERY = """SELECT * FROM t MATCH_RECOGNIZE (
     PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS n {shown} PATTERN (A+) DEFINE A AS t > 0)"""
 
 
-def fed(query: str, feeds: list[dict[int, list[int]]], closes: dict[int, set[int]]) -> list[list[tuple[Any, ...]]]:
+def fed(
+    query: str, feeds: list[dict[int, list[int]]], closes: dict[int, set[int]],
+    horizons: dict[int, int] | None = None, matcher: str | None = None,
+) -> list[list[tuple[Any, ...]]]:
     """The rows that each feed decides. A feed has times by slot; `closes` are the slots that end with a feed."""
     parsed = parse_query(query, "duckdb")
     given: list[list[tuple[Any, ...]]] = []
@@ -32,7 +35,8 @@ def fed(query: str, feeds: list[dict[int, list[int]]], closes: dict[int, set[int
         try:
             host.register("t", TABLE)
             plan, sample, evaluator = prepare_relation(parsed, parsed.statement.relations[0], parsed.clauses[0], host)
-            runner = RowRunner.of(plan, sample, ("k",), evaluator, Settings())  # type: ignore[arg-type]  # a row pattern's plan
+            settings = Settings(matcher=matcher)
+            runner = RowRunner.of(plan, sample, ("k",), evaluator, settings)  # type: ignore[arg-type]  # a row pattern's plan
             state = runner.open()
             for number, rows in enumerate(feeds):
                 pairs = [(f"k{slot}", t) for slot, times in rows.items() for t in times]
@@ -41,7 +45,10 @@ def fed(query: str, feeds: list[dict[int, list[int]]], closes: dict[int, set[int
                 opens = np.array([not seen[slot] for slot in rows])
                 ends = np.array([slot in closes.get(number, ()) for slot in rows])
                 seen.update(dict.fromkeys(rows, True))
-                feed = Feed(table, Arrangement(None, offsets, table.num_rows), np.array(list(rows)), opens, ends)
+                horizon = pa.scalar(horizons[number], pa.int64()) if horizons and number in horizons else None
+                feed = Feed(
+                    table, Arrangement(None, offsets, table.num_rows), np.array(list(rows)), opens, ends, horizon
+                )
                 given.append([tuple(row.values()) for row in runner.feed(state, feed).to_pylist()])
         finally:
             host.close()
@@ -58,3 +65,38 @@ def test_slots_without_rows_beside_one_with_many() -> None:
     feeds = [{0: many, 1: [0]}, {1: [], 0: [], 2: []}]
     _, last = fed(QUERY.format(shown="ALL ROWS PER MATCH"), feeds, {1: {0, 1, 2}})
     assert last == [("k0", t, 1) for t in many]
+
+
+TIMEOUTS = """SELECT * FROM t MATCH_RECOGNIZE (
+    PARTITION BY k ORDER BY t MEASURES MATCH_STATUS() AS s, FIRST(t) AS f, LAST(t) AS l {measure}
+    ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN ({pattern}) WITHIN 5 DEFINE {define})"""
+PAIR = TIMEOUTS.format(measure="", pattern="A B", define="A AS t = 10, B AS t % 2 = 1")
+
+
+def test_the_horizon_ends_the_window_of_a_timeout() -> None:
+    """The bound is excluded: 14 is the last time in the window, and nothing comes at or before it any more."""
+    given = fed(PAIR, [{0: [10]}, {0: []}, {0: []}], {}, {0: 10, 1: 13, 2: 14})
+    assert given == [[], [], [("k0", "TIMEOUT", 10, 10)]]
+
+
+def test_a_row_or_the_end_ends_the_window_of_a_timeout() -> None:
+    feeds = [{0: [10], 1: [10], 2: [10], 3: [10]}, {0: [15], 1: [14], 2: [13], 3: []}]
+    for matcher in (None, "interpreter"):
+        first, second = fed(PAIR, feeds, {1: {3}}, matcher=matcher)
+        assert first == []
+        assert second == [("k0", "TIMEOUT", 10, 10), ("k2", "MATCH", 10, 13), ("k3", "TIMEOUT", 10, 10)]
+
+
+def test_a_timeout_waits_for_the_row_behind_it() -> None:
+    query = TIMEOUTS.format(measure=", NEXT(t) AS n", pattern="A B", define="A AS t = 10, B AS t % 2 = 1")
+    given = fed(query, [{0: [10]}, {0: []}, {0: [20]}], {}, {1: 14, 2: 19})
+    assert given == [[], [], [("k0", "TIMEOUT", 10, 10, 20)]]
+
+
+def test_a_timeout_waits_longer_than_the_search() -> None:
+    """No B can come after 12, so that there is no match from 10; the window ends at 15. Later matches wait for that."""
+    query = TIMEOUTS.format(measure="", pattern="A X B | X", define="A AS t = 10, X AS t = 11, B AS t - A.t <= 2")
+    given = fed(query, [{0: [10, 11]}, {0: []}, {0: []}], {}, {0: 11, 1: 12, 2: 14})
+    assert given == [[], [], [("k0", "TIMEOUT", 10, 11), ("k0", "MATCH", 11, 11)]]
+    given = fed(query, [{0: [10, 11]}, {0: []}, {0: [13]}], {}, {0: 11, 1: 12})
+    assert given == [[], [], [("k0", "MATCH", 11, 11)]]

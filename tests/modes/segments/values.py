@@ -22,6 +22,7 @@ from sparkrex.scalar.expression import (
     Expression,
     Literal,
     MatchNumber,
+    MatchStatus,
     Target,
     walk,
 )
@@ -81,8 +82,8 @@ def value(expression: Expression, scene: Scene) -> Any:
             return _call(expression, scene)
         case MatchNumber():
             return scene.match_number
-        case ClassifierAt():
-            raise CannotEvaluate("CLASSIFIER in a segment search")
+        case ClassifierAt() | MatchStatus():
+            raise CannotEvaluate(f"{expression} in a segment search")
         case _:
             assert_never(expression)
 

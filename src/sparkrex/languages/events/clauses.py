@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError
+from sparkrex.syntax.mistakes import find_timeouts
 from sparkrex.syntax.tokens import span_of, word
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Clauses:
     """The heads of clauses as they must follow each other."""
     before_names: ClassVar[tuple[str, ...]]
     """The heads after which the next word is a name, whatever it is: TIME type TYPE kind."""
+    instead_of_timeouts: ClassVar[str]
+    """What to write where a row pattern has SHOW TIMEOUT MATCHES."""
     elsewhere: ClassVar[Mapping[str, str]]
     """Clauses of SELECT that the language does not have, with what to write instead of them."""
 
@@ -70,6 +73,11 @@ class Clauses:
 
     def cut(self, tokens: Sequence[Token], span: Span, source: Source) -> dict[str, Part]:
         """The clauses by their heads, in order, each once."""
+        timeouts = find_timeouts(tokens)
+        if timeouts is not None:
+            raise ParseError(
+                "REX107", f"{self.query} has no SHOW TIMEOUT MATCHES", source, timeouts, hint=self.instead_of_timeouts
+            )
         heads = self._find_heads(tokens)
         self._refuse_other_clauses(tokens, {first for first, _, _ in heads}, source)
         if not heads or heads[0][0] > 0:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from sparkrex.errors import ParseError, UnsupportedError
+from sparkrex.errors import AnalysisError, ParseError, UnsupportedError
 from sparkrex.languages.match_recognize.parse_pattern import parse_pattern
 from sparkrex.languages.match_recognize.syntax import Clause, DefinitionItem, SkipItem, SubsetItem
 from sparkrex.languages.match_recognize.traverse import speaks_of_segments
@@ -21,6 +21,7 @@ from sparkrex.source import Source, Span
 from sparkrex.syntax.items import MeasureItem, Name, OrderItem, PartitionItem, ScalarText
 from sparkrex.syntax.mistakes import (
     empty_item,
+    find_timeouts,
     misplaced_pattern,
     missing_comma,
     missing_comma_in_subset,
@@ -79,12 +80,13 @@ class _ClauseParser:
 
     def parse(self, tokens: list[Token]) -> Clause:
         parts = {part.head: part for part in self._parts(tokens)}
+        self._check_timeouts(tokens, parts.get("ROWS PER MATCH"))
         if "PATTERN" not in parts:
             if (error := misplaced_pattern(tokens, self.source)) is not None:
                 raise error
             at = Span(max(0, self.span.start - 1), self.span.start)
             raise ParseError("REX102", "PATTERN is missing", self.source, at, hint="PATTERN (A B+ C)")
-        rows, rows_span = self._rows_per_match(parts.get("ROWS PER MATCH"))
+        rows, rows_span, timeouts = self._rows_per_match(parts.get("ROWS PER MATCH"))
         pattern_span = self._pattern_span(parts["PATTERN"])
         # Quoted names first: they say how the variable is spelt, wherever in the pattern they stand.
         quoted = [token.text for token in parts["PATTERN"].tokens if is_quoted(token, self.source)]
@@ -111,7 +113,16 @@ class _ClauseParser:
             definitions=self._definitions(definitions),
             span=self.span,
             all_matches=all_matches,
+            timeouts=timeouts,
         )
+
+    def _check_timeouts(self, tokens: list[Token], rows: _Part | None) -> None:
+        found = find_timeouts(tokens)
+        if found is not None and (rows is None or not rows.span.start < found.start <= rows.after().end):
+            raise ParseError(
+                "REX102", "SHOW TIMEOUT MATCHES must come directly after ONE ROW PER MATCH", self.source, found,
+                hint=_WITH_TIMEOUTS,
+            )
 
     def _parts(self, tokens: list[Token]) -> list[_Part]:
         """Cut at the clause heads that stand outside parentheses, and check their order."""
@@ -263,18 +274,28 @@ class _ClauseParser:
             measures.append(MeasureItem(inner, parsed.tree.alias, span_of(tokens[-1])))
         return tuple(measures)
 
-    def _rows_per_match(self, part: _Part | None) -> tuple[RowsPerMatch, Span | None]:
+    def _rows_per_match(self, part: _Part | None) -> tuple[RowsPerMatch, Span | None, Span | None]:
+        """Which rows a match gives, where that is said, and where SHOW TIMEOUT MATCHES stands behind it."""
         if part is None:
-            return RowsPerMatch.ONE, None
+            return RowsPerMatch.ONE, None, None
+        timeouts = None
+        if [word(token) for token in part.tokens[-3:]] == ["SHOW", "TIMEOUT", "MATCHES"]:
+            timeouts = span_of(part.tokens[-3]).to(span_of(part.tokens[-1]))
+            part = _Part(part.head, part.span, part.tokens[:-3])
         span = part.span.to(part.after())
         text = " ".join([self.source.text[part.span.start : part.span.end].upper(), *map(word, part.tokens)])
         mode = _ROWS_PER_MATCH.get(text)
         if mode is None:
             raise ParseError(
                 "REX102", "rows per match cannot be read", self.source, span,
-                hint="one of " + "; ".join(mode.value for mode in RowsPerMatch),
+                hint="one of " + "; ".join(mode.value for mode in RowsPerMatch) + "; " + _WITH_TIMEOUTS,
             )
-        return mode, span
+        if timeouts is not None and mode is not RowsPerMatch.ONE:
+            raise AnalysisError(
+                "REX212", "SHOW TIMEOUT MATCHES gives one row per timeout: it goes with ONE ROW PER MATCH", self.source,
+                timeouts, hint=_WITH_TIMEOUTS,
+            )
+        return mode, span, timeouts
 
     def _skip(self, part: _Part | None) -> SkipItem | None:
         if part is None:
@@ -383,6 +404,7 @@ def _is_segment_definition(tokens: list[Token]) -> bool:
     return len(tokens) > 1 and word(tokens[0]) in ("SEGMENT", "SEG") and word(tokens[1]) != "AS"
 
 
+_WITH_TIMEOUTS = f"{RowsPerMatch.ONE.value} SHOW TIMEOUT MATCHES"
 _ROWS_PER_MATCH = {
     "ONE ROW PER MATCH": RowsPerMatch.ONE,
     "ALL ROWS PER MATCH": RowsPerMatch.ALL_SHOW_EMPTY,

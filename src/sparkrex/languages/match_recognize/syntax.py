@@ -43,7 +43,7 @@ class SkipItem:
 class Clause:
     """Everything between MATCH_RECOGNIZE's parentheses.
 
-    `all_matches` is where ALL MATCHES stands, None without it.
+    `all_matches` is where ALL MATCHES stands, `timeouts` where SHOW TIMEOUT MATCHES does; None without them.
     """
 
     partition_by: tuple[PartitionItem, ...]
@@ -59,3 +59,4 @@ class Clause:
     definitions: tuple[DefinitionItem, ...]
     span: Span
     all_matches: Span | None = None
+    timeouts: Span | None = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import ParseError, UnsupportedError
+from sparkrex.syntax.mistakes import find_timeouts
 from sparkrex.syntax.tokens import closing, span_of, word
 
 if TYPE_CHECKING:
@@ -104,6 +105,12 @@ def split_at_commas(tokens: Sequence[Token], places: range) -> list[range]:
 
 def read_outline(tokens: Sequence[Token], source: Source) -> Outline:
     """The parts of the query that all tokens make up."""
+    timeouts = find_timeouts(tokens)
+    if timeouts is not None:
+        raise ParseError(
+            "REX109", "an SQL-TS query has no SHOW TIMEOUT MATCHES", source, timeouts,
+            hint="EXPLAIN prints the query with MATCH_RECOGNIZE, which has it, with WITHIN",
+        )
     outer = {index: word(tokens[index]) for index, depth in depths(tokens, range(len(tokens))) if depth == 0}
     from_clause = next(index for index, name in outer.items() if name == "FROM")
     pattern = {index: name for index, name in outer.items() if index > from_clause}

@@ -15,11 +15,14 @@ from sparkrex.errors import AnalysisError
 from sparkrex.languages.match_recognize import traverse
 from sparkrex.modes.plan import Definition, Measure, OrderKey, RowsPerMatch, Subset
 from sparkrex.modes.rows.plan import MatchRecognize
+from sparkrex.modes.rows.program import compile_pattern
+from sparkrex.modes.rows.runs import first_variables
 from sparkrex.modes.sub_clauses import (
     check_names,
     check_output,
     order_keys,
     partition_keys,
+    row_time_column,
     skip_mode,
 )
 from sparkrex.scalar.analyze.expressions import Converter
@@ -27,6 +30,7 @@ from sparkrex.scalar.analyze.lateral import written_out
 from sparkrex.scalar.analyze.nanoseconds import keep_nanoseconds
 from sparkrex.scalar.current_row import name_current_row
 from sparkrex.scalar.expression import Call, ColumnAt, End, Expression, Target
+from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
     from sparkrex.languages.match_recognize.syntax import Clause
@@ -40,8 +44,10 @@ def analyze_clause(clause: Clause, scope: Scope, relation: Relation) -> MatchRec
     """The plan of a clause that is no segment query. `scope` must already know the pattern's variables and unions."""
     check_names(clause, scope)
     order_by = order_keys(clause, scope)
+    scope = replace(scope, row_time=row_time_column(order_by))
     within = _within(clause, scope, order_by)
     definitions = _definitions(clause, scope, within)
+    _check_timeouts(clause, scope)
     plan = MatchRecognize(
         input_columns=tuple(column.name for column in scope.columns),
         partition_by=partition_keys(clause, scope),
@@ -52,6 +58,7 @@ def analyze_clause(clause: Clause, scope: Scope, relation: Relation) -> MatchRec
         pattern=clause.pattern,
         subsets=tuple(Subset(name, members) for name, members in scope.unions.items()),
         definitions=definitions,
+        timeout=None if clause.timeouts is None else within,
         dialect=scope.dialect_name,
         source=scope.source,
         span=relation.span,
@@ -130,6 +137,27 @@ def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Exp
     first = ColumnAt(Target(end=End.FIRST), key.expression.column, span=span)
     limit = keep_nanoseconds(Call("add", (first, bound), span=span), scope)
     return keep_nanoseconds(Call("lt", (key.expression, limit), span=span), scope)
+
+
+def _check_timeouts(clause: Clause, scope: Scope) -> None:
+    """SHOW TIMEOUT MATCHES has a window to wait for the end of, and should be of something that happens."""
+    if clause.timeouts is None:
+        return
+    if clause.within is None:
+        raise AnalysisError(
+            "REX102", "SHOW TIMEOUT MATCHES needs WITHIN: without it nothing times out", scope.source, clause.timeouts,
+            hint="PATTERN (...) WITHIN INTERVAL '5' MINUTE says how long to wait",
+        )
+    given = {item.variable.text: item.condition.tree for item in clause.definitions}
+    program = compile_pattern(clause.pattern, scope.source)
+    for name in [program.variables[number] for number in sorted(first_variables(program) or ())]:
+        tree = given.get(name)
+        if tree is None or (isinstance(tree, exp.Boolean) and tree.this):
+            warn_user(
+                f"SHOW TIMEOUT MATCHES: {name}, which the pattern begins with, is any row, so that every row may time "
+                f"out; define {name} as what has to be followed by something"
+            )
+            return
 
 
 def _check_row_mode(clause: Clause, scope: Scope) -> None:

@@ -14,6 +14,7 @@ from sparkrex.modes.rows.explain import RowsExplained
 from sparkrex.modes.rows.proven import find_facts
 from sparkrex.modes.rows.relation_columns import add_relation_columns
 from sparkrex.modes.rows.runner import RowRunner
+from sparkrex.modes.rows.timeouts import describe_timeouts
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -67,4 +68,5 @@ def explain_pattern(
     if analyze:
         # By the same matcher, which then knows what it did.
         run_pattern(plan, table, evaluator, settings, watch, choice)
-    return RowsExplained(plan, choice, host_reasons(choice.conditions, sample), watch.laps)
+    reasons, timeouts = host_reasons(choice.conditions, sample), describe_timeouts(choice.problem)
+    return RowsExplained(plan, choice, reasons, watch.laps, timeouts)

@@ -17,24 +17,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowsExplained:
-    """A row pattern and its matcher; why the host evaluates the conditions of some variables; stages, if it was run."""
+    """A row pattern and its matcher.
+
+    Why the host evaluates the conditions of some variables; stages, if it was run; how timeouts are
+    searched, if they are.
+    """
 
     plan: MatchRecognize
     choice: Choice
     host_reasons: Mapping[str, str] = field(default_factory=dict)
     laps: Sequence[tuple[str, float, str]] = ()
+    timeouts: str | None = None
 
     def lines(self, host: str) -> list[str]:
         """The text, as a tree."""
-        found = _relation(self.plan, self.choice, host, self.host_reasons)
+        found = _relation(self.plan, self.choice, host, self.host_reasons, self.timeouts)
         return found + stages(self.laps).lines() if self.laps else found
 
 
-def _relation(plan: MatchRecognize, choice: Choice, host: str, host_reasons: Mapping[str, str]) -> list[str]:
+def _relation(
+    plan: MatchRecognize, choice: Choice, host: str, host_reasons: Mapping[str, str], timeouts: str | None
+) -> list[str]:
     keys = ", ".join(key.name for key in plan.partition_by) or "none: one partition"
     order = ", ".join(f"{key.expression}{' desc' if key.is_descending else ''}" for key in plan.order_by)
+    shown = "" if timeouts is None else " SHOW TIMEOUT MATCHES"
     lines = [
-        f"MatchRecognize {plan.rows_per_match.value}, {plan.skip}",
+        f"MatchRecognize {plan.rows_per_match.value}{shown}, {plan.skip}",
         f"├─ partition by {keys}",
         f"├─ order by {order or 'none: input order'}",
         f"├─ pattern {plan.pattern}",
@@ -53,6 +61,8 @@ def _relation(plan: MatchRecognize, choice: Choice, host: str, host_reasons: Map
         is_computed = isinstance(measure.expression, Call | Literal)
         where = "read from the match" + (", combined by the host" if is_computed else "")
         lines.append(f"├─ measure {measure.name} = {measure.expression} ({where})")
+    if timeouts is not None:
+        lines.append(f"├─ timeouts: {timeouts}")
     lines.append(f"└─ matcher {choice.matcher.name}: {choice.reason}")
     details = [*choice.matcher.describe(), *(f"not {name}: {why}" for name, why in choice.refusals)]
     lines += [f"   {'└─' if text is details[-1] else '├─'} {text}" for text in details]

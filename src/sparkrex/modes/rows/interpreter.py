@@ -22,7 +22,7 @@ from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.matcher import Matcher
 from sparkrex.modes.rows.memo import find_memo
 from sparkrex.modes.rows.program import Op
-from sparkrex.scalar.split import conjuncts
+from sparkrex.scalar.split import Condition, conjuncts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
     from sparkrex.scalar.expression import Expression
-    from sparkrex.scalar.split import Condition
     from sparkrex.source import Source, Span
 
 
@@ -79,13 +78,7 @@ class Interpreter(Matcher):
         for place in range(len(partitions.ends)):
             search.barred = barred[place]
             search.run(partitions, place)
-        lengths = [len(labels) for _, _, labels in search.matches]
-        start = np.array([start for start, _, _ in search.matches], np.int64)
-        return Matches(
-            start, start + np.array(lengths, np.int64), np.array([number for _, number, _ in search.matches], np.int64),
-            np.array([label for _, _, labels in search.matches for label in labels], np.int16),
-            np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-        )
+        return search.found()
 
 
 class _UndecidedError(Exception):
@@ -103,14 +96,28 @@ class _Search:
         self.contexts = {c.variable: c for c in problem.conditions if c.context is not None}
         self.arrangement = Arrangement(None, frame.offsets, frame.table.num_rows)
         self.matches: list[tuple[int, int, list[int]]] = []
-        self.barred: NDArray[np.uint8] = np.zeros(0, np.uint8)
+        self.barred: NDArray[np.uint8] = np.zeros(max(len(problem.program.variables), 1), np.uint8)
         self.known: dict[tuple[str, int, int, tuple[int, ...]], bool] = {}
 
-    def run(self, partitions: Partitions, place: int) -> None:
-        """Search a partition."""
+    def found(self) -> Matches:
+        """All that was found."""
+        lengths = [len(labels) for _, _, labels in self.matches]
+        start = np.array([start for start, _, _ in self.matches], np.int64)
+        return Matches(
+            start, start + np.array(lengths, np.int64), np.array([number for _, number, _ in self.matches], np.int64),
+            np.array([label for _, _, labels in self.matches for label in labels], np.int16),
+            np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        )
+
+    def enter(self, partitions: Partitions, place: int) -> None:
+        """The partition that is searched from now on."""
         self.low, self.high = self.frame.offsets[place : place + 2].tolist()
         self.begins_here, self.is_open = bool(partitions.begins[place]), not partitions.ends[place]
         self.limit = self.high - self.problem.lookahead if self.is_open else self.high
+
+    def run(self, partitions: Partitions, place: int) -> None:
+        """Search a partition."""
+        self.enter(partitions, place)
         start, number = int(partitions.start[place]), int(partitions.number[place])
         while start < self.high:
             try:
@@ -125,8 +132,11 @@ class _Search:
             start = following
         partitions.start[place], partitions.number[place] = start, number
 
-    def _match(self, start: int, number: int) -> list[int] | None:
-        """Labels of the preferred match at a start row."""
+    def _match(self, start: int, number: int, window_end: int | None = None) -> list[int] | None:
+        """Labels of the preferred match at a start row.
+
+        With `window_end`, of the preferred beginning of one that maps all rows up to there and needs another.
+        """
         program = self.problem.program
         failed: set[tuple[int, int]] = set()
         stack: list[tuple[int, int, bool]] = []
@@ -137,7 +147,9 @@ class _Search:
             row = start + len(labels)
             operation = program.operation[at]
             ok = True
-            if operation == Op.ACCEPT:
+            if operation == Op.ACCEPT and window_end is None:
+                return labels
+            if operation == Op.MATCH and row == window_end:
                 return labels
             if operation == Op.MATCH:
                 n_steps += 1
@@ -157,6 +169,8 @@ class _Search:
                     stack.append((at, len(labels), False))
             elif operation == Op.START:
                 ok = row == self.low and self.begins_here
+            elif window_end is not None:
+                ok = False
             elif row == self.high and self.is_open:
                 raise _UndecidedError
             else:
@@ -188,6 +202,10 @@ class _Search:
         if key not in self.known:
             self.known[key] = self._evaluate(condition, start, number, labels)
         return self.known[key]
+
+    def is_inside(self, window: Condition, start: int, number: int, row: int) -> bool:
+        """Whether WITHIN holds at a row. It reads times only: any labels will do."""
+        return self._evaluate(window, start, number, (0,) * (row - start + 1))
 
     def _evaluate(self, condition: Condition, start: int, number: int, labels: tuple[int, ...]) -> bool:
         problem = self.problem
@@ -221,6 +239,43 @@ class _Search:
         if place == 0:
             raise self.problem.failure(kernel.SKIP_TO_FIRST_ROW, start)
         return start + place
+
+
+class Beginnings(_Search):
+    """Searches for what has timed out; see `modes.rows.timeouts`."""
+
+    def __init__(self, problem: Problem, frame: Columns) -> None:
+        super().__init__(Interpreter(problem), frame)
+
+    def search(
+        self, partitions: Partitions, starts: NDArray[np.int64], numbers: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], Matches]:
+        """By partition the first start that is undecided, -1 for none; and what has timed out before it."""
+        undecided = np.full(len(partitions.ends), -1)
+        for start, number in zip(starts.tolist(), numbers.tolist(), strict=True):
+            place = int(np.searchsorted(self.frame.offsets, start, side="right")) - 1
+            if undecided[place] >= 0:
+                continue
+            self.enter(partitions, place)
+            try:
+                labels = self._timed_out(start, number)
+            except _UndecidedError:
+                undecided[place] = start
+            else:
+                if labels:
+                    self.matches.append((start, 0, labels))
+        return undecided, self.found()
+
+    def _timed_out(self, start: int, number: int) -> list[int] | None:
+        window = Condition("WITHIN", None, self.problem.plan.timeout)
+        end = start
+        while end < self.high and self.is_inside(window, start, number, end):
+            end += 1
+        labels = self._match(start, number, end) if end > start else None
+        # What is read behind the window's last row has to be there, and that no row of the window comes any more.
+        if labels and self.is_open and (end == self.high or end > self.limit):
+            raise _UndecidedError
+        return labels
 
 
 def _require_boolean(

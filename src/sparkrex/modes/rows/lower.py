@@ -57,6 +57,7 @@ def lower(
         measures=tuple(measures),
         definitions=definitions,
         possessive=possessive,
+        timeout=None if plan.timeout is None else lowering.lowered(plan.timeout, is_guarded=False),
         output_names=None,
     )
     texts = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -42,6 +42,10 @@ class Partitions:
         """Partitions that begin and end here."""
         always = np.ones(len(offsets) - 1, np.bool_)
         return Partitions(offsets, always, always, offsets[:-1].copy(), np.ones(len(offsets) - 1, np.int64))
+
+    def copy(self) -> Partitions:
+        """Where the search stands now, whatever becomes of it."""
+        return replace(self, start=self.start.copy(), number=self.number.copy())
 
 
 class GivesUpError(Exception):

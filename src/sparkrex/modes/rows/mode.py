@@ -72,9 +72,11 @@ class RowsMode:
     ) -> RowsExplained:
         """The matcher is chosen for what travels."""
         from sparkrex.modes.rows.choose import choose_matcher
+        from sparkrex.modes.rows.timeouts import describe_timeouts
 
         plan: MatchRecognize = lowered.worker  # type: ignore[assignment]  # this mode lowered it
-        return RowsExplained(written, choose_matcher(plan, sample, evaluator, settings))
+        choice = choose_matcher(plan, sample, evaluator, settings)
+        return RowsExplained(written, choice, timeouts=describe_timeouts(choice.problem))
 
 
 MODE = RowsMode()

@@ -28,6 +28,7 @@ class PossessiveElement:
 class MatchRecognize(Plan):
     """One MATCH_RECOGNIZE relation. WITHIN is already part of every definition.
 
+    `timeout` is there under SHOW TIMEOUT MATCHES: what WITHIN asks of a row, whatever its variable.
     `possessive`, if there are any, are elements that say the same as pattern and definitions together do.
     """
 
@@ -40,11 +41,13 @@ class MatchRecognize(Plan):
     subsets: tuple[Subset, ...]
     definitions: tuple[Definition, ...]
     possessive: tuple[PossessiveElement, ...] = ()
+    timeout: Expression | None = None
 
     def tested(self) -> tuple[Expression, ...]:
-        """The conditions of DEFINE, and of elements that give nothing back."""
+        """The conditions of DEFINE, of elements that give nothing back, and of the window that timeouts end."""
         elements = (element.condition for element in self.possessive if element.condition is not None)
-        return (*(definition.condition for definition in self.definitions), *elements)
+        timeout = () if self.timeout is None else (self.timeout,)
+        return (*(definition.condition for definition in self.definitions), *elements, *timeout)
 
     def definition(self, variable: str) -> Expression | None:
         """The condition of a variable, None if any row will do."""

@@ -5,7 +5,8 @@ Each step keeps the matches and which of them is preferred, and has its proof in
 1. A reference to a row that always stands at the same distance from the row under test is one to that neighbour
    (`adjacent`), so that rows alone decide the condition.
 2. A conjunct that the others imply is dropped (`simplify`).
-3. A variable whose condition contradicts itself takes its ways through the pattern with it (`prune`).
+3. A variable whose condition contradicts itself takes its ways through the pattern with it (`prune`). Not under SHOW
+   TIMEOUT MATCHES: a beginning that waits for such a row does time out.
 
 Conditions that can fail stay as they are: an error that a query would give is not to be lost, nor one be added.
 """
@@ -73,7 +74,7 @@ def apply_proofs(plan: MatchRecognize, facts: Facts) -> Proven:
         if simplified.condition is not None:
             definitions.append(replace(definition, condition=simplified.condition))
     tested = [item for item in definitions if not can_fail(item.condition) and not is_volatile(item.condition)]
-    impossible = find_unsatisfiable(tested, facts)
+    impossible = {} if plan.timeout is not None else find_unsatisfiable(tested, facts)
     proofs += (f"no row is {variable}: {why}" for variable, why in impossible.items())
     pattern = prune_pattern(plan.pattern, impossible) if impossible else plan.pattern
     left = replace(plan, definitions=tuple(definitions))

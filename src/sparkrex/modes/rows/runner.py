@@ -20,6 +20,7 @@ from sparkrex.modes.plan import columns_of
 from sparkrex.modes.rows.choose import Choice, choose_matcher, next_choice
 from sparkrex.modes.rows.matcher import GivesUpError, Partitions
 from sparkrex.modes.rows.output import Decided, build_output
+from sparkrex.modes.rows.timeouts import add_timeouts
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -126,11 +127,14 @@ class RowRunner:
         arrangement = frame.arrangement
         columns = Columns(table, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
         choice = self.choice
+        before = partitions if self.plan.timeout is None else partitions.copy()
         with self._place_errors():
             self._check_positive(frame.table)
             while True:
                 try:
                     matches = choice.matcher.find(columns, partitions)
+                    if self.plan.timeout is not None:
+                        matches = add_timeouts(choice.problem, columns, partitions, before, matches)
                     break
                 except GivesUpError:
                     choice = next_choice(choice)

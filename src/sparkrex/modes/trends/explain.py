@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sparkrex.modes.trends.automaton import BOTH, NEGATED, START, make_automaton
 from sparkrex.modes.trends.choose import BY_EVENT, BY_GAP, BY_OPEN, BY_RANK, BY_STATE, choose, refusals
 from sparkrex.modes.trends.comparisons import Comparisons
-from sparkrex.modes.trends.plan import Counts, Semantics, TrendAggregate
+from sparkrex.modes.trends.plan import Counts, RowTime, Semantics, TrendAggregate
 from sparkrex.scalar.expression import Call, ColumnAt
 from sparkrex.scalar.forms import written
 from sparkrex.syntax.units import WindowUnit, whole_units
@@ -126,9 +126,9 @@ def _adjacent_text(one: Adjacent) -> str:
     return f"{one.before} then {one.after}: {left} {one.operator} the next event's {right}"
 
 
-def _item_text(value: str | TrendAggregate) -> str:
-    if isinstance(value, str):
-        return value
+def _item_text(value: str | TrendAggregate | RowTime) -> str:
+    if not isinstance(value, TrendAggregate):
+        return str(value)
     if not value.variables:
         return value.function.value
     inner = "" if value.argument is None else f": {event_text(value.argument)}"

@@ -19,7 +19,7 @@ from sparkrex.modes.trends.guarded import guarded
 from sparkrex.modes.trends.layout import make_layout
 from sparkrex.modes.trends.merge import group_column
 from sparkrex.modes.trends.partials import MergedGroups
-from sparkrex.modes.trends.plan import Semantics, TrendAggregate
+from sparkrex.modes.trends.plan import RowTime, Semantics, TrendAggregate
 from sparkrex.modes.trends.results import PARTIAL_END, PARTIAL_PLACES, PARTIAL_START, result_type
 from sparkrex.modes.trends.symbols import variables_of
 from sparkrex.modes.trends.windows import bound_type
@@ -107,7 +107,9 @@ def _group_columns(query: TrendQuery) -> Iterable[tuple[str, str]]:
 def _final(query: TrendQuery, layout: Layout, bound: pa.DataType, groups: dict[str, str]) -> dict[str, Origin]:
     """Where the types of results come from; `groups` are the columns that hold those of GROUP-BY."""
     types: list[Origin] = [
-        result_type(item.value, layout) if isinstance(item.value, TrendAggregate) else groups[item.value]
+        result_type(item.value, layout) if isinstance(item.value, TrendAggregate)
+        else bound if isinstance(item.value, RowTime)
+        else groups[item.value]
         for item in query.items
     ]
     return dict(zip(query.output_columns(), [bound, bound, *types], strict=True))

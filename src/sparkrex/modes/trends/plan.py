@@ -94,11 +94,19 @@ class TrendAggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class RowTime:
+    """MATCH_ROWTIME(): the last time that lies in the window, which is the least unit before its end."""
+
+    def __str__(self) -> str:
+        return "MATCH_ROWTIME()"
+
+
+@dataclass(frozen=True, slots=True)
 class Returned:
-    """An item of RETURN: the name of a column of GROUP-BY, or an aggregate; and the name of its output column."""
+    """An item of RETURN: the name of a column of GROUP-BY, an aggregate or MATCH_ROWTIME(); and its output column."""
 
     name: str
-    value: str | TrendAggregate
+    value: str | TrendAggregate | RowTime
     span: Span | None = None
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
-from sparkrex.modes.trends.plan import WINDOW_END, WINDOW_START, Counts, Function, TrendAggregate
+from sparkrex.modes.trends.plan import WINDOW_END, WINDOW_START, Counts, Function, RowTime, TrendAggregate
 from sparkrex.modes.trends.weights import values_of_keys
 
 if TYPE_CHECKING:
@@ -46,10 +46,23 @@ def result_table(query: TrendQuery, layout: Layout, finished: Finished) -> pa.Ta
     """The result rows."""
     reader = _Reader(query, layout, finished)
     items = (
-        reader.read(item.value) if isinstance(item.value, TrendAggregate) else finished.groups[item.value]
+        reader.read(item.value) if isinstance(item.value, TrendAggregate)
+        else last_times(finished.end) if isinstance(item.value, RowTime)
+        else finished.groups[item.value]
         for item in query.items
     )
     return pa.table([finished.start, finished.end, *items], names=list(query.output_columns()))
+
+
+def last_times(end: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The last time in each window: before where it ends, by the least unit of its type."""
+    kind = end.type
+    if pa.types.is_floating(kind):
+        return wrap(np.nextafter(end.to_numpy(zero_copy_only=False), -np.inf))
+    if pa.types.is_decimal(kind):
+        unit = pa.scalar(Decimal(1).scaleb(-kind.scale), pa.decimal128(kind.scale + 1, kind.scale))
+        return pc.subtract(end.cast(pa.decimal128(37, kind.scale)), unit).cast(kind)
+    return pc.subtract(end.cast(pa.int64()), 1).cast(kind)
 
 
 def result_type(aggregate: TrendAggregate, layout: Layout) -> pa.DataType:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from sparkrex.source import Span
     from sparkrex.syntax.items import ScalarText
 
-_STREAM_TIMES = ("MATCH_ROWTIME", "MATCH_PROCTIME")
-
 
 class Converter:
     """Converts one expression of a clause.
@@ -60,10 +58,10 @@ class Converter:
         row_pattern_name = row_pattern_function(node)
         if row_pattern_name is not None:
             return convert_row_pattern_function(self, node, row_pattern_name, place)
-        if isinstance(node, exp.Anonymous) and self._is_stream_time(node):
+        if self._is_processing_time(node):
             raise UnsupportedError(
-                "REX301", f"{node.name}() is not supported: columns are not time attributes here", self.scope.source,
-                self.span(node), hint="LAST(ts), with the column of ORDER BY, is the time of the match's last row",
+                "REX301", "MATCH_PROCTIME() is not supported: what is found does not depend on when", self.scope.source,
+                self.span(node), hint="MATCH_ROWTIME() is the time of the match's last row",
             )
         self._check_misplaced(node)
         match node:
@@ -109,9 +107,10 @@ class Converter:
                 hint="a variable for segments is defined by DEFINE SEGMENT S AS ...; WITHIN bounds a match of rows",
             )
 
-    def _is_stream_time(self, node: exp.Anonymous) -> bool:
-        """Whether it is a function of Flink's that gives a time attribute."""
-        return self.scope.dialect_name == "flink" and node.name.upper() in _STREAM_TIMES
+    def _is_processing_time(self, node: exp.Expr) -> bool:
+        """Whether it is Flink's function that gives the time at which a match is found."""
+        is_call = isinstance(node, exp.Anonymous) and node.name.upper() == "MATCH_PROCTIME"
+        return is_call and self.scope.dialect_name == "flink"
 
     def span(self, node: exp.Expr) -> Span:
         """Where the node stands."""

@@ -1,4 +1,4 @@
-"""Row pattern functions: FIRST, LAST, PREV, NEXT, CLASSIFIER, MATCH_NUMBER, and RUNNING and FINAL in front of them.
+"""Row pattern functions: FIRST, LAST, PREV, NEXT, CLASSIFIER, those of the whole match, and RUNNING and FINAL.
 
 A navigation leaves no node of its own: the references under it get its target row. The rules of the standard kept here:
 FIRST or LAST may stand directly inside PREV or NEXT and nothing else nests; everything under one navigation reads
@@ -16,6 +16,7 @@ from sparkrex.scalar.analyze.aggregate_names import is_aggregate
 from sparkrex.scalar.analyze.references import required_variables, target_row
 from sparkrex.scalar.analyze.spans import span_after_comma
 from sparkrex.scalar.expression import (
+    ROW_TIME,
     Aggregate,
     Call,
     ClassifierAt,
@@ -23,6 +24,7 @@ from sparkrex.scalar.expression import (
     End,
     Expression,
     MatchNumber,
+    MatchStatus,
     Semantics,
     Target,
     references,
@@ -57,6 +59,8 @@ def convert_row_pattern_function(converter: Converter, node: exp.Expr, name: str
                 raise converter.error("REX210", "MATCH_SEQUENCE_NUMBER cannot be inside other functions", span)
             # Snowflake: the row's number inside the match.
             return Aggregate("count", (), None, Semantics.RUNNING, span=span)
+        case "MATCH_STATUS" | "MATCH_ROWTIME":
+            return _of_whole_match(converter, node, name, place, span)
         case "RUNNING" | "FINAL":
             return _with_semantics(converter, node, Semantics[name], place, span)
         case _:
@@ -75,6 +79,30 @@ def _classifier(converter: Converter, node: exp.Expr, place: Place, span: Span) 
             raise converter.error("REX207", "CLASSIFIER takes the name of a pattern variable", span)
         variables = required_variables(converter, argument.this, converter.span(argument))
     return ClassifierAt(target_row(converter, variables, place), span=span)
+
+
+def _of_whole_match(converter: Converter, node: exp.Expr, name: str, place: Place, span: Span) -> Expression:
+    """MATCH_STATUS() and MATCH_ROWTIME(): what is only known of a finished match."""
+    if node.expressions:
+        raise converter.error("REX213", f"{name} takes no argument", span)
+    if converter.in_define:
+        raise converter.error(
+            "REX209", f"{name}() is of the finished match: a condition cannot ask for it", span,
+            hint=None if name == "MATCH_STATUS" else "the time of the row under test is its own column",
+        )
+    if place.each_row or place.navigation is not None:
+        raise converter.error(
+            "REX210", f"{name}() is of the match, not of its rows: it cannot be inside other functions of them", span
+        )
+    if name == "MATCH_STATUS":
+        return MatchStatus(span=span)
+    column = converter.scope.row_time
+    if column is None:
+        raise converter.error(
+            "REX207", "MATCH_ROWTIME() is the first column of ORDER BY, and there is none", span,
+            hint="begin ORDER BY with a column, not an expression",
+        )
+    return ColumnAt(ROW_TIME, column, span=span)
 
 
 def _with_semantics(

@@ -42,7 +42,8 @@ class Scope:
 
     `host_dialect` is the SQL of the host. `schema` are the names before the alias of an input that goes by its full
     name. `zero_gives_null` is Spark's division without ANSI mode. `session_variable` gives the type of a variable of
-    the Spark session by name, None if there is no such variable.
+    the Spark session by name, None if there is no such variable. `row_time` is the column of MATCH_ROWTIME(), None
+    where no column is the first to order the rows.
     """
 
     source: Source
@@ -60,6 +61,7 @@ class Scope:
     zero_gives_null: bool = False
     schema: tuple[str, ...] = ()
     session_variable: Callable[[str], exp.DataType | None] | None = None
+    row_time: str | None = None
 
     def variable_set(self, name: str) -> frozenset[str] | None:
         """The primary variables of a variable or union variable, None if the name is neither."""

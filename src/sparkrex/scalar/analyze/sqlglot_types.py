@@ -76,14 +76,16 @@ def is_to_integer(node: exp.Cast, types: NodeTypes) -> bool:
 
 
 def _leaf_type(node: exp.Expr, columns: dict[str, exp.DataType], scope: Scope) -> exp.DataType | None:
-    """The type of a column, CLASSIFIER() or MATCH_NUMBER(), None for other nodes."""
+    """The type of a column, or of a function that says something of the row or match; None for other nodes."""
     if isinstance(node, exp.Column):
         return columns.get(node.name.lower()) or session_variable_type(node, scope)
     match row_pattern_function(node):
-        case "CLASSIFIER":
+        case "CLASSIFIER" | "MATCH_STATUS":
             return exp.DataType.build("VARCHAR")
         case "MATCH_NUMBER" | "MATCH_SEQUENCE_NUMBER":
             return exp.DataType.build("BIGINT")
+        case "MATCH_ROWTIME":
+            return columns.get((scope.row_time or "").lower())
         case "WINDOW":
             return exp.DataType.build("BOOLEAN")
         case _:

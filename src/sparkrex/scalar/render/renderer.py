@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from sqlglot.errors import UnsupportedError as SqlglotUnsupported
 
 from sparkrex.errors import UnsupportedError
-from sparkrex.scalar.expression import Aggregate, Call, ClassifierAt, ColumnAt, Expression, Literal, MatchNumber
+from sparkrex.scalar.expression import (
+    Aggregate,
+    Call,
+    ClassifierAt,
+    ColumnAt,
+    Expression,
+    Literal,
+    MatchNumber,
+    MatchStatus,
+)
 from sparkrex.scalar.forms import PLAIN, call_form
 from sparkrex.scalar.guards import can_fail
 
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
     from sparkrex.scalar.forms import Form
     from sparkrex.scalar.host_syntax import HostSyntax
 
-Leaf: TypeAlias = ColumnAt | ClassifierAt | MatchNumber | Aggregate
+Leaf: TypeAlias = ColumnAt | ClassifierAt | MatchNumber | MatchStatus | Aggregate
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 1. Partition and order the rows (`ordering`).
 2. From each start row take the first word of the pattern (`words`), conditions evaluated by `expressions`.
-3. Go on where AFTER MATCH SKIP says; after an empty match, or none, at the next row.
+3. Go on where AFTER MATCH SKIP says; after an empty match, or none, at the next row. A start without a match has timed
+   out if the rows of its window are a beginning of one.
 4. Give the rows that ROWS PER MATCH asks for, with the measures.
 """
 
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from tests.modes.rows.oracle.errors import CannotEvaluate, OracleError
 from tests.modes.rows.oracle.expressions import View, mapped_indices, reads_mapping, value, value_of_row
 from tests.modes.rows.oracle.ordering import partitions
-from tests.modes.rows.oracle.words import Future, Mapping, Words, future_of_labels, future_of_length
+from tests.modes.rows.oracle.words import Future, LacksRow, Mapping, Words, future_of_labels, future_of_length
 
 from sparkrex.languages.match_recognize.traverse import variables
 from sparkrex.modes.plan import RowsPerMatch, SkipTo
@@ -51,6 +52,14 @@ class Unmatched:
     start: int
 
 
+@dataclass(frozen=True, slots=True)
+class Timeout:
+    """A start row whose window ended before its match did: the rows of the window, mapped to a beginning."""
+
+    start: int
+    labels: tuple[str, ...]
+
+
 def evaluate(
     plan: MatchRecognize, rows: Sequence[Row[str, Any]], *, dialect: str = "spark"
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
@@ -78,7 +87,7 @@ def find_matches(
 def _search(
     plan: MatchRecognize, ordered: Sequence[Row[str, Any]], partition: Sequence[int], partition_number: int,
     dialect: str, future: Future | None = None,
-) -> Iterator[OracleMatch | Unmatched]:
+) -> Iterator[OracleMatch | Unmatched | Timeout]:
     start = 0
     match_number = 0
     matched: set[int] = set()
@@ -87,6 +96,9 @@ def _search(
         if mapping is None:
             if start not in matched:
                 yield Unmatched(start)
+            timeout = _timeout(plan, ordered, start, match_number + 1, dialect, future or _future(plan))
+            if timeout is not None:
+                yield timeout
             start += 1
             continue
         match_number += 1
@@ -100,8 +112,29 @@ def _search(
         start = _next_start(plan, match)
 
 
-def _preferred(
+def _timeout(
     plan: MatchRecognize, ordered: Sequence[Row[str, Any]], start: int, match_number: int, dialect: str, future: Future
+) -> Timeout | None:
+    """What has timed out at a start row at which no match begins."""
+    if plan.timeout is None:
+        return None
+    inside = []
+    for row in range(start, len(ordered)):
+        labels = ("",) * (row - start + 1)  # the bound reads times only: any will do
+        if value(plan.timeout, View(ordered, start, labels, labels, match_number, dialect)) is True:
+            inside.append(row)
+    if not inside:
+        return None
+    try:
+        _preferred(plan, ordered, start, match_number, dialect, future, inside[-1] + 1)
+    except LacksRow as found:
+        return Timeout(start, found.mapping.labels)
+    return None
+
+
+def _preferred(
+    plan: MatchRecognize, ordered: Sequence[Row[str, Any]], start: int, match_number: int, dialect: str, future: Future,
+    window_end: int | None = None,
 ) -> Mapping | None:
     n_tests = 0
 
@@ -116,7 +149,7 @@ def _preferred(
         return value(condition, View(ordered, start, labels, labels, match_number, dialect)) is True
 
     try:
-        return next(Words(len(ordered), start, holds, future).of(plan.pattern, Mapping()), None)
+        return next(Words(len(ordered), start, holds, future, window_end=window_end).of(plan.pattern, Mapping()), None)
     except RecursionError as problem:
         raise CannotEvaluate("a match too long for recursion") from problem
 
@@ -144,12 +177,16 @@ def _next_start(plan: MatchRecognize, match: OracleMatch) -> int:
 
 
 def _output(
-    plan: MatchRecognize, ordered: Sequence[Row[str, Any]], found: OracleMatch | Unmatched, dialect: str
+    plan: MatchRecognize, ordered: Sequence[Row[str, Any]], found: OracleMatch | Unmatched | Timeout, dialect: str
 ) -> Iterator[tuple[Any, ...]]:
     mode = plan.rows_per_match
     if isinstance(found, Unmatched):
         if mode is RowsPerMatch.ALL_WITH_UNMATCHED:
             yield _row(plan, ordered[found.start], None, dialect)
+        return
+    if isinstance(found, Timeout):
+        view = View(ordered, found.start, found.labels, found.labels, None, dialect, is_timeout=True)
+        yield _row(plan, ordered[found.start], view, dialect)
         return
     view = View(ordered, found.start, found.labels, found.labels, found.number, dialect)
     match mode:

@@ -7,7 +7,7 @@ at their operands in order and only as far as they must, so that a guard guards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from tests.modes.rows.oracle import aggregates, functions
@@ -23,6 +23,7 @@ from sparkrex.scalar.expression import (
     Expression,
     Literal,
     MatchNumber,
+    MatchStatus,
     Semantics,
     Target,
     references,
@@ -45,8 +46,9 @@ class View:
     start: int
     running: tuple[str, ...]
     final: tuple[str, ...]
-    match_number: int
+    match_number: int | None
     dialect: str
+    is_timeout: bool = False
 
     def labels(self, semantics: Semantics) -> tuple[str, ...]:
         """The mapping that references under these semantics see."""
@@ -54,10 +56,12 @@ class View:
 
     def at(self, index: int) -> View:
         """The same match seen from its row `index`."""
-        return View(self.rows, self.start, self.final[: index + 1], self.final, self.match_number, self.dialect)
+        return replace(self, running=self.final[: index + 1])
 
     def position(self, target: Target) -> int | None:
         """The target row's position in the partition; None if there is no such row."""
+        if target.is_row_time:
+            return self.start + max(0, len(self.final) - 1)
         indices = mapped_indices(self.labels(target.semantics), target.variables)
         if target.offset >= len(indices):
             return None
@@ -86,6 +90,8 @@ def value(expression: Expression, view: View) -> Any:
             return view.final[position - view.start]
         case MatchNumber():
             return view.match_number
+        case MatchStatus():
+            return "TIMEOUT" if view.is_timeout else "MATCH" if view.final else "EMPTY"
         case Call():
             return _call(expression, view)
         case Aggregate():

@@ -90,11 +90,21 @@ class Unpruned:
         return object()
 
 
+class LacksRow(Exception):  # noqa: N818  # no error: an answer
+    """All rows of a window are mapped to a beginning of the pattern that still lacks a row."""
+
+    def __init__(self, mapping: Mapping) -> None:
+        super().__init__()
+        self.mapping = mapping
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """The enumeration at one start row of a partition of `n_rows` rows.
 
-    `holds(labels)` tells whether the last label's condition holds on the row it would be mapped to.
+    `holds(labels)` tells whether the last label's condition holds on the row it would be mapped to. With `window_end`
+    no word is found: as soon as the rows up to there are mapped and the pattern needs another, `LacksRow` is raised,
+    and since words are tried best first, with the preferred beginning. As more rows are needed, `$` never holds.
     """
 
     n_rows: int
@@ -102,6 +112,7 @@ class Words:
     holds: Callable[[tuple[str, ...]], bool]
     future: Future = future_of_labels
     empty_iterations: EmptyIterations = EMPTY_ITERATIONS
+    window_end: int | None = None
 
     def of(self, pattern: RowPattern, mapping: Mapping) -> Iterator[Mapping]:
         """All mappings that the pattern can extend this one to, best first, each future once."""
@@ -115,6 +126,8 @@ class Words:
     def _of(self, pattern: RowPattern, mapping: Mapping) -> Iterator[Mapping]:
         match pattern:
             case Variable(name):
+                if self.start + len(mapping.labels) == self.window_end:
+                    raise LacksRow(mapping)
                 if self.start + len(mapping.labels) < self.n_rows and self.holds((*mapping.labels, name)):
                     yield mapping.extended(name)
             case Concatenation(items):
@@ -133,6 +146,8 @@ class Words:
                     yield word.excluding_after(len(mapping.labels))
             case Anchor(kind):
                 place = 0 if kind is AnchorKind.START else self.n_rows
+                if kind is AnchorKind.END and self.window_end is not None:
+                    return
                 if self.start + len(mapping.labels) == place:
                     yield mapping
             case Empty():

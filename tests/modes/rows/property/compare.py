@@ -32,6 +32,7 @@ class Outcome:
     """What the oracle found, and where the engine does not agree."""
 
     n_matches: int = 0
+    n_timeouts: int = 0
     has_empty_match: bool = False
     error: str | None = None
     is_unknown: bool = False
@@ -134,6 +135,7 @@ def _against_oracle(
         differences = expected.differences(engine, "engine") + differences
     return Outcome(
         n_matches=n_matches,
+        n_timeouts=sum("TIMEOUT" in row for row in engine.rows),
         has_empty_match=has_empty_match,
         error=None if expected is None else expected.error,
         is_unknown=is_unknown,

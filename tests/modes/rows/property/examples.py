@@ -66,9 +66,17 @@ class Example:
         return f"Example:\n{self.as_case()}"
 
 
-def generate(draw: Draw) -> Example:
+TIMEOUTS = "ONE ROW PER MATCH SHOW TIMEOUT MATCHES"
+
+
+def generate_timeouts(draw: Draw) -> Example:
+    """One random example with SHOW TIMEOUT MATCHES."""
+    return generate(draw, shows_timeouts=True)
+
+
+def generate(draw: Draw, *, shows_timeouts: bool = False) -> Example:
     """One random example."""
-    row_mode = draw.weighted(ROW_MODES)
+    row_mode = TIMEOUTS if shows_timeouts else draw.weighted(ROW_MODES)
     skip_mode = draw.weighted(SKIP_MODES)
     goes_to_variable = skip_mode.endswith(" v")
     names = draw.some(("A", "B", "C", "D", "E"), 2 if goes_to_variable else 1, 4)
@@ -99,6 +107,8 @@ def generate(draw: Draw) -> Example:
         measures.add(kind)
         written.append(f"{expressions.measure(kind)} AS m{number}")
 
+    if shows_timeouts:
+        written.append("MATCH_STATUS() AS status")
     if goes_to_variable:
         goal = target if target is not None else draw.choice(variables)
         holders = [name for name, parts in unions.items() if goal in parts]
@@ -108,7 +118,9 @@ def generate(draw: Draw) -> Example:
     else:
         skip = skip_mode
 
-    order_by = _order_by(draw)
+    order_by = draw.weighted(((8, "ORDER BY t"), (1, "ORDER BY y"))) if shows_timeouts else _order_by(draw)
+    if order_by[:10] in ("ORDER BY t", "ORDER BY y", "ORDER BY k") and draw.chance(12):
+        written.append("MATCH_ROWTIME() AS time_of_it")
     clauses = [
         _partition_by(draw),
         order_by,
@@ -117,7 +129,8 @@ def generate(draw: Draw) -> Example:
         "" if skip == "PAST LAST ROW" and draw.chance(30) else f"AFTER MATCH SKIP {skip}",
         f"PATTERN ({pattern.text})",
         # WITHIN takes one ascending key.
-        f"WITHIN {draw.integer(1, 4)}" if order_by in ("ORDER BY t", "ORDER BY t ASC") and draw.chance(6) else "",
+        f"WITHIN {draw.integer(1, 4)}" if shows_timeouts
+        or (order_by in ("ORDER BY t", "ORDER BY t ASC") and draw.chance(6)) else "",
         _listed("SUBSET", [f"{name} = ({', '.join(parts)})" for name, parts in unions.items()]),
         _listed("DEFINE", definitions),
     ]
@@ -143,6 +156,8 @@ def _listed(keyword: str, items: list[str]) -> str:
 
 def _row_mode_text(draw: Draw, mode: str) -> str:
     """The mode, or one of the shorter ways to say it."""
+    if mode == TIMEOUTS:
+        return mode
     if mode.startswith("ONE"):
         return "" if draw.chance(30) else mode
     if "SHOW" in mode and draw.chance(50):

@@ -94,7 +94,7 @@ class EventConverter(Converter):
         name = row_pattern_function(node)
         if name == EQUIVALENCE:
             raise self.error("REX224", "an equivalence test belongs in WHERE", self.span(node))
-        if name is not None:
+        if name is not None and name != "MATCH_ROWTIME":
             raise self.error(
                 "REX207", f"an event query has no {name}", self.span(node),
                 hint=_INSTEAD.get(name, "v[i-1].x is the event of v before v[i]"),
@@ -220,4 +220,4 @@ def at_placement(conjunct: Conjunct, placement: Placement) -> Expression:
 
 
 def _final(target: Target) -> Target:
-    return Target(target.variables, Semantics.FINAL, target.end)
+    return target if target.is_row_time else Target(target.variables, Semantics.FINAL, target.end)

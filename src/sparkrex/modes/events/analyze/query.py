@@ -60,6 +60,7 @@ def analyze_events(
     _check_pattern(text, shape, scope)
     _check_strategy(text, shape, scope)
     stream = find_stream(text.options, options, scope, text.span, _SPELLING)
+    scope = replace(scope, row_time=stream.time.name)
     window = _window(text, stream, scope)
     shared = {scope.column(name.text, name.span).name: name.span for name in text.equivalences}
     strategy = text.strategy.strategy

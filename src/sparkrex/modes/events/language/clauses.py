@@ -19,6 +19,7 @@ class EventClauses(Clauses):
     query = "an event query"
     order = (*HEADS, "PATTERN", "WHERE", "WITHIN", "OUTPUT", "RETURN")
     before_names = ("TIME", "TIE BREAK", "TYPE")
+    instead_of_timeouts = "what does not come is negated at the end: PATTERN SEQ(A a, ~(B b)) ... WITHIN 5 minutes"
     elsewhere: ClassVar = {
         "GROUP BY": _EQUIVALENCE,
         "PARTITION BY": _EQUIVALENCE,

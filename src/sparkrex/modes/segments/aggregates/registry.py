@@ -83,8 +83,8 @@ ALIASES = {
 _OF_THE_STANDARD = ("count", "sum", "avg", "min", "max", "median", "stddev", "stddev_pop", "var", "var_pop")
 
 _OF_PATTERNS = (
-    "window", "prev", "next", "final", "running", "classifier", "match_number", "match_sequence_number", "start_index",
-    "end_index",
+    "window", "prev", "next", "final", "running", "classifier", "match_number", "match_sequence_number",
+    "match_status", "match_rowtime", "start_index", "end_index",
 )
 
 _aggregates: dict[str, SegmentAggregate] = {aggregate.name: aggregate for aggregate in _BUILT_IN}

@@ -23,7 +23,7 @@ from sparkrex.modes.segments.analyze.references import (
     references_of,
 )
 from sparkrex.modes.segments.plan import SegmentDefinition, SegmentSearch
-from sparkrex.modes.sub_clauses import check_names, check_output, order_keys, partition_keys, skip_mode
+from sparkrex.modes.sub_clauses import check_names, check_output, order_keys, partition_keys, row_time_column, skip_mode
 from sparkrex.scalar.analyze.lateral import written_out
 from sparkrex.scalar.expression import Semantics, Target
 from sparkrex.scalar.targets import with_targets
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from sparkrex.languages.match_recognize.syntax import Clause
-    from sparkrex.modes.plan import OrderKey, Skip
+    from sparkrex.modes.plan import Skip
     from sparkrex.modes.segments.pattern import SegmentPattern
     from sparkrex.modes.sub_clauses import Relation
     from sparkrex.scalar.analyze.scope import Scope
@@ -61,9 +61,10 @@ def analyze_segments(
     if not is_plain:  # of a plain query the rewritten pattern counts, if it becomes one in segments
         check_parts(pattern, scope.source)
     order_by = order_keys(clause, scope)
+    scope = replace(scope, row_time=row_time_column(order_by))
     converter = partial(
         SegmentConverter, scope, is_plain=is_plain, is_segment=segments.__contains__,
-        aggregates=segment_aggregates(user_aggregates), time_column=_first_column(order_by),
+        aggregates=segment_aggregates(user_aggregates), time_column=scope.row_time,
     )
     definitions = _definitions(clause, scope, converter)
     if is_plain:
@@ -100,6 +101,11 @@ def _has_segments(clause: Clause) -> bool:
 
 def _check_clauses(clause: Clause, scope: Scope, is_plain: bool) -> None:
     """Refuse the sub-clauses that segments give no meaning to."""
+    if clause.timeouts is not None:
+        raise AnalysisError(
+            "REX221", "a segment query has no SHOW TIMEOUT MATCHES: its matches have no beginning that waits for a row",
+            scope.source, clause.timeouts, hint="a row pattern has, with WITHIN",
+        )
     if clause.rows_per_match is not RowsPerMatch.ONE:
         raise AnalysisError(
             "REX221", "a segment query gives one row per match: a row may belong to several variables", scope.source,
@@ -116,10 +122,6 @@ def _check_clauses(clause: Clause, scope: Scope, is_plain: bool) -> None:
             "REX221", "a segment query has no union variables", scope.source, name.span,
             hint=f"PATTERN ((...) & {name.text}) with DEFINE SEGMENT {name.text} AS true",
         )
-
-
-def _first_column(order_by: tuple[OrderKey, ...]) -> str | None:
-    return order_by[0].column if order_by else None
 
 
 def _definitions(

@@ -111,6 +111,11 @@ class SegmentConverter(Converter):
                 "REX221", f"a segment query has no {name}(): a row may belong to several variables", span,
                 hint="measure the variables themselves, such as first(A.x) and last(A.x)",
             )
+        if name == "MATCH_STATUS":
+            raise self.error(
+                "REX221", "a segment query has no MATCH_STATUS(): every match of it has a row", span,
+                hint="leave it out",
+            )
         if name == "MATCH_NUMBER" and self.variable is not None:
             raise self.error("REX221", "a condition of a segment query cannot ask for MATCH_NUMBER()", span)
         if name == "RUNNING" and self.variable is not None and not self.is_plain:

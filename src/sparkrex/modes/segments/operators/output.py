@@ -26,7 +26,17 @@ from sparkrex.modes.segments.operators.arguments import number_column
 from sparkrex.modes.segments.operators.arrays import projected
 from sparkrex.modes.segments.operators.calls import call_of, measured
 from sparkrex.modes.segments.operators.skip import chosen
-from sparkrex.scalar.expression import Aggregate, Call, ClassifierAt, ColumnAt, End, MatchNumber, Semantics, Target
+from sparkrex.scalar.expression import (
+    Aggregate,
+    Call,
+    ClassifierAt,
+    ColumnAt,
+    End,
+    MatchNumber,
+    MatchStatus,
+    Semantics,
+    Target,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -133,8 +143,8 @@ class SegmentReader(MatchReader):
                 # A variable without a segment sees its match from no row.
                 here = replace(views, mapped_row=np.where(first < 0, -1, views.mapped_row))
                 return self._readers[name].leaf(_of_all_rows(leaf), here)
-            case ClassifierAt():
-                raise AssertionError("analysis refuses CLASSIFIER in segment queries")
+            case ClassifierAt() | MatchStatus():
+                raise AssertionError("analysis refuses them in segment queries")
 
     def _of_segments(self, node: Aggregate) -> pa.ChunkedArray:
         """An aggregate over segments, or pairs of them, of one or two variables."""

@@ -82,6 +82,8 @@ class TrendConverter(Converter):
             raise self.error(
                 "REX224", "an equivalence test belongs in WHERE", self.span(node), hint="WHERE [attribute] AND ..."
             )
+        if name == "MATCH_ROWTIME":
+            raise self.error("REX207", "MATCH_ROWTIME() stands in RETURN, and nothing is around it", self.span(node))
         if name is not None:
             raise self.error(
                 "REX207", f"a trend query has no {name}", self.span(node),

@@ -36,6 +36,7 @@ def analyze_trends(
     group_by = _group_by(text, scope)
     shared = {scope.column(name.text, name.span).name: name.span for name in text.equivalences}
     keys = {**dict.fromkeys(group_by), **shared}
+    window = trend_window(text, None if options is None else options.origin, stream, scope)
     predicates = sort_conjuncts(text.conjuncts, text.pattern, scope)
     kinds = _type_conditions(text.pattern, stream, scope)
     query = TrendQuery(
@@ -51,10 +52,10 @@ def analyze_trends(
         minimum_length=predicates.minimum_length,
         group_by=group_by,
         equivalent=tuple(shared),
-        window=trend_window(text, None if options is None else options.origin, stream, scope),
+        window=window,
         has_strict_ties=stream.has_strict_ties,
         counts=text.counts if options is None else options.counts,
-        items=returned_items(text, scope, group_by),
+        items=returned_items(text, scope, group_by, window),
         dialect=scope.dialect_name,
         source=scope.source,
         span=relation.span,

@@ -11,12 +11,15 @@ from sparkrex.errors import AnalysisError, UnsupportedError, nearest
 from sparkrex.languages.events.returned import text_of
 from sparkrex.modes.trends.analyze.expressions import TrendConverter
 from sparkrex.modes.trends.language.syntax import Reference, reference_of
-from sparkrex.modes.trends.plan import Function, Returned, TrendAggregate
+from sparkrex.modes.trends.plan import Function, Returned, RowTime, TrendAggregate
 from sparkrex.scalar.analyze.aggregate_names import is_aggregate
 from sparkrex.scalar.analyze.place import Place
+from sparkrex.syntax.scalar_text import row_pattern_function
+from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:
     from sparkrex.modes.trends.language.syntax import TrendText
+    from sparkrex.modes.trends.plan import TrendWindow
     from sparkrex.scalar.analyze.scope import Scope
     from sparkrex.syntax.items import MeasureItem
 
@@ -29,10 +32,13 @@ _ORDERED = (*exp.DataType.NUMERIC_TYPES, *exp.DataType.TEMPORAL_TYPES, exp.DataT
 _NUMBERS = (*exp.DataType.NUMERIC_TYPES, exp.DataType.Type.UNKNOWN)
 
 
-def returned_items(text: TrendText, scope: Scope, group_by: tuple[str, ...]) -> tuple[Returned, ...]:
+def returned_items(
+    text: TrendText, scope: Scope, group_by: tuple[str, ...], window: TrendWindow | None
+) -> tuple[Returned, ...]:
     """The items of RETURN; `group_by` are the columns of GROUP-BY."""
     return tuple(
-        Returned(item.name, _Item(text, item, scope, group_by).value(), item.expression.span) for item in text.returned
+        Returned(item.name, _Item(text, item, scope, group_by, window).value(), item.expression.span)
+        for item in text.returned
     )
 
 
@@ -42,12 +48,15 @@ class _Item:
     item: MeasureItem
     scope: Scope
     group_by: tuple[str, ...]
+    window: TrendWindow | None
 
-    def value(self) -> str | TrendAggregate:
+    def value(self) -> str | TrendAggregate | RowTime:
         converter = TrendConverter(self.scope, self.item.expression, self.text.pattern)
         tree = converter.tree.unnest()
         if isinstance(tree, exp.Column) and tree.args.get("table") is None:
             return self._column(tree, converter)
+        if row_pattern_function(tree) == "MATCH_ROWTIME":
+            return self._row_time(tree, converter)
         if type(tree) in _FUNCTIONS:
             return self._aggregate(tree, converter)
         if is_aggregate(tree, converter.scope):
@@ -76,6 +85,17 @@ class _Item:
             "REX210", f"{column.name} is not a column of GROUP-BY", span,
             hint=f"GROUP-BY {column.name}, or an aggregate such as MIN({first}.{column.name})",
         )
+
+    def _row_time(self, tree: exp.Expr, converter: TrendConverter) -> RowTime:
+        span = converter.span(tree)
+        if tree.expressions:
+            raise converter.error("REX213", "MATCH_ROWTIME takes no argument", span)
+        if self.window is None or self.window.unit is WindowUnit.EVENTS:
+            raise converter.error(
+                "REX226", "MATCH_ROWTIME() is the last time in a window, and there is no window of time", span,
+                hint="add WITHIN, or leave it out",
+            )
+        return RowTime()
 
     def _not_aggregated(self, tree: exp.Expr, converter: TrendConverter) -> AnalysisError:
         mentions = converter.mentions(tree)

@@ -20,6 +20,7 @@ class TrendClauses(Clauses):
     query = "a trend query"
     order = (*HEADS, "ORIGIN", "COUNTS", "RETURN", "PATTERN", "SEMANTICS", "WHERE", GROUP_BY, "WITHIN", "SLIDE")
     before_names = ("TIME", "TIE BREAK", "TYPE", GROUP_BY)
+    instead_of_timeouts = "it belongs to row patterns: MATCH_RECOGNIZE (... ONE ROW PER MATCH SHOW TIMEOUT MATCHES ...)"
     elsewhere: ClassVar = {
         "PARTITION BY": "GROUP-BY {column} gives a row for each; [{column}] in WHERE keeps trends apart without",
         "ORDER BY": "events are always in order of their time; results are ordered outside",

@@ -96,6 +96,8 @@ class _Rewriter(Rewriter):
     def _next(self, at: int) -> bool:
         """`NEXT(v).x` whose NEXT stands at `at`."""
         called = self.word(at)
+        if called == "MATCH_ROWTIME":
+            return False  # it refers to no event
         if called != "NEXT":
             raise AnalysisError(
                 "REX207", f"a trend query has no {called}", self.source, span_of(self.tokens[at]), hint=_USAGE
