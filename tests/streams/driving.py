@@ -17,13 +17,15 @@ import sqlglot
 
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.wrap import wrap
+from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Feed
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.modes.tables import mode_of
+from sparkrex.modes.trends.merge import merge_partials
 from sparkrex.pipeline import open_relation, parse_bound, run_relation
 from sparkrex.settings import make_settings
 from sparkrex.spark.worker import WorkerEvaluator
-from sparkrex.streams.operator import Advanced, BucketOperator, StreamTask
+from sparkrex.streams.operator import HEAD, Advanced, BucketOperator, StreamTask
 from sparkrex.streams.packing import BUCKET_IDS, HASH, pack
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 N_BUCKETS = 3
 TIME = "ts"
+PLACE = "rex_place"
 EPOCH, TICK = 1_000, 1_000_000
 """Times of tests are so many ticks, and more, after 1970; a tick is a second."""
 
@@ -109,21 +112,30 @@ class Cut:
 
     def rows(self, table: pa.Table) -> pa.Table:
         """The rows that travel."""
-        return with_hash(projected(self.lowered, table), self.lowered.keys).cast(
-            self.schema.append(pa.field(HASH, pa.int64()))
-        )
+        return self.numbered(table).drop_columns([PLACE])
+
+    def numbered(self, table: pa.Table) -> pa.Table:
+        """The rows that travel, with their places in the table."""
+        placed = table.append_column(PLACE, pa.array(range(table.num_rows), pa.int64()))
+        sent = projected(self.lowered, placed, PLACE)
+        schema = self.schema.append(pa.field(PLACE, pa.int64())).append(pa.field(HASH, pa.int64()))
+        return with_hash(sent, self.lowered.keys).cast(schema)
 
     def result(self, given: pa.Table) -> pa.Table:
         """The result from what workers give."""
+        if self.lowered.following is not None:
+            following: Any = self.lowered.following.worker  # only trends have one
+            given = merge_partials(following.query, following.layout, given, 1)
         if not self.lowered.outputs:
             return given
         texts = [f'{_duckdb(text)} AS "{name}"' for name, text in self.lowered.outputs.items()]
         return _ask(f"SELECT {', '.join(texts)} FROM given", given=given)
 
 
-def projected(lowered: Lowered, table: pa.Table) -> pa.Table:
-    """The columns that Spark would project."""
+def projected(lowered: Lowered, table: pa.Table, *others: str) -> pa.Table:
+    """The columns that Spark would project, and some others."""
     texts = [f'{_duckdb(text)} AS "{name}"' for name, text in lowered.projections.items()]
+    texts += others
     where = f" WHERE {_duckdb(lowered.where)}" if lowered.where else ""
     return _ask(f"SELECT {', '.join(texts)} FROM rin{where}", rin=table)
 
@@ -141,13 +153,20 @@ def _ask(sql: str, **tables: pa.Table) -> pa.Table:
 
 @dataclass
 class Driven:
-    """What a stream and its drain have given, which rows must have been late, and how many were said to be."""
+    """The result of a stream with its drain, which rows were late, and how many were said to be.
 
-    given: pa.Table
-    drained: pa.Table
+    `n_given` and `n_drained` result rows came from the stream and from the drain. `error` is the code of the error that
+    stopped the stream or the drain, after `n_read` rows of the table.
+    """
+
+    result: pa.Table
+    n_given: int
+    n_drained: int
     is_late: pa.Array
     n_late: int
     stores: list[DictStore]
+    n_read: int
+    error: str | None = None
 
 
 class Stream:
@@ -163,11 +182,41 @@ class Stream:
 
     def batch(self, rows: pa.Table, watermark: int) -> list[Advanced]:
         """One batch: rows in any order, cut into map tasks, then all buckets."""
+        return self.send(self.cut.rows(rows), watermark)
+
+    def send(self, sent: pa.Table, watermark: int) -> list[Advanced]:
+        """One batch of rows as they travel. Now and then a bucket does it twice, as if it had failed at the end."""
         if self.draw.random() < 0.3:
-            self.operator.close()
-            self.operator = BucketOperator(self.task)
+            self._restart()
+        found = []
+        blobs = self._blobs(sent)
+        for number, identity in enumerate(BUCKET_IDS[:N_BUCKETS]):
+            store = self.stores[number]
+            before = DictStore(store)
+            found.append(self.operator.advance(number, store, blobs[identity], watermark))
+            if self.draw.random() < 0.25:
+                if self.draw.random() < 0.5:
+                    self._restart()
+                again = self.operator.advance(number, before, self._blobs(sent)[identity], watermark)
+                assert repr(again.rows.to_pylist()) == repr(found[-1].rows.to_pylist()), "replay gives other rows"
+                assert again.metrics == found[-1].metrics, "replay gives other metrics"
+                assert before.keys() == store.keys(), "replay gives a state of other parts"
+                assert before.get(HEAD) == store.get(HEAD), "replay gives another head"
+                self.stores[number] = self.draw.choice([before, store])
+        previous, self.watermark = self.watermark, watermark
+        times = [None if time is None else time.value for time in sent.column(self.task.time)]
+        must_be_late = sent.filter(pa.array([time is None or 0 < previous >= time for time in times], pa.bool_()))
+        late = pa.concat_tables([advanced.late for advanced in found])
+        assert sorted(map(repr, late.to_pylist())) == sorted(map(repr, must_be_late.to_pylist())), "other late rows"
+        return found
+
+    def _restart(self) -> None:
+        self.operator.close()
+        self.operator = BucketOperator(self.task)
+
+    def _blobs(self, sent: pa.Table) -> dict[int, list[bytes]]:
+        """The blobs of each bucket, rows and blobs in any order."""
         blobs: dict[int, list[bytes]] = {identity: [] for identity in BUCKET_IDS[:N_BUCKETS]}
-        sent = self.cut.rows(rows)
         order = list(range(sent.num_rows))
         self.draw.shuffle(order)
         sent = sent.take(pa.array(order, pa.int64()))
@@ -175,12 +224,9 @@ class Stream:
         for part in (sent.slice(0, at), sent.slice(at)):
             for identity, blob in pack(part.to_batches(), N_BUCKETS):
                 blobs[identity].append(blob)
-        found = []
-        for number, identity in enumerate(BUCKET_IDS[:N_BUCKETS]):
-            self.draw.shuffle(blobs[identity])
-            found.append(self.operator.advance(number, self.stores[number], blobs[identity], watermark))
-        self.watermark = watermark
-        return found
+        for of_bucket in blobs.values():
+            self.draw.shuffle(of_bucket)
+        return blobs
 
     def drain(self) -> pa.Table:
         """What only the end decides."""
@@ -208,23 +254,34 @@ def drive(query: Query, table: pa.Table, draw: random.Random) -> Driven:
     Rows that the watermark of the batch before has passed are late.
     """
     stream = Stream(query, table, draw)
+    rows = stream.cut.numbered(table)
+    places = rows.column(PLACE).to_numpy()
+    rows = rows.drop_columns([PLACE])
     results = [stream.task.output.empty_table()]
-    is_late = []
-    n_late = 0
-    delay = draw.choice([0, 1, 3, 10]) * TICK
-    at = high = 0
+    is_late: list[bool] = []
+    n_late = at = high = 0
+    delay = draw.choice([0, 0, 1, 3, 10]) * TICK
     times = table.column(TIME).cast(pa.int64()).to_pylist()
-    while at < table.num_rows or draw.random() < 0.5:
-        previous, watermark = stream.watermark, max(stream.watermark, high - delay)
-        n_rows = min(draw.choice([0, 0, 1, 1, 2, 5, 20]), table.num_rows - at)
-        fed = times[at : at + n_rows]
-        is_late += [time is None or time <= previous for time in fed]
-        for advanced in stream.batch(table.slice(at, n_rows), watermark):
-            results.append(advanced.rows)
-            n_late += advanced.metrics.late
-        high = max([high, *(time for time in fed if time is not None)])
-        at += n_rows
+    drained, error = stream.task.output.empty_table(), None
+    try:
+        while at < table.num_rows or draw.random() < 0.7:
+            # Spark's watermarks are whole milliseconds.
+            previous, watermark = stream.watermark, max(stream.watermark, (high - delay) // 1000 * 1000)
+            begin, at = at, min(at + draw.choice([0, 0, 1, 1, 2, 5, 20]), table.num_rows)
+            fed = times[begin:at]
+            is_late += [time is None or 0 < previous >= time for time in fed]
+            low, top = np.searchsorted(places, (begin, at)).tolist()
+            for advanced in stream.send(rows.slice(low, top - low), watermark):
+                results.append(advanced.rows)
+                n_late += advanced.metrics.late
+            high = max([high, *(time for time in fed if time is not None)])
+            if high and draw.random() < (0.1 if at < table.num_rows else 0.4):  # rows that no bucket of ours sees
+                high += draw.choice([1, 4, 50]) * TICK
+        drained = stream.drain()
+    except ExecutionError as stopped:
+        error = stopped.code
+    given = pa.concat_tables(results)
+    result = stream.cut.result(pa.concat_tables([given, drained]))
     return Driven(
-        stream.cut.result(pa.concat_tables(results)), stream.cut.result(stream.drain()), pa.array(is_late, pa.bool_()),
-        n_late, stream.stores,
+        result, given.num_rows, drained.num_rows, pa.array(is_late, pa.bool_()), n_late, stream.stores, at, error
     )

@@ -151,7 +151,7 @@ class Context:
 
     def _constant(self, expression: Expression) -> tuple[object, Kind]:
         assert is_constant(expression)  # asked for constants only
-        fixed = _fixed_interval(expression)
+        fixed = fixed_interval(expression)
         if fixed is not None:
             return fixed, INTERVAL
         text = render(expression, lambda _: "NULL")
@@ -173,7 +173,7 @@ class Context:
         return (floats_of(value) if kind_of(value.type) == FLOAT else ints_of(value))[0], False
 
 
-def _fixed_interval(expression: Expression) -> int | None:
+def fixed_interval(expression: Expression) -> int | None:
     """Microseconds of an interval written in one unit of fixed length; the host, asked instead, would have to load."""
     match expression:
         case Call("interval", (Literal(str() as number), Literal(str() as unit))):

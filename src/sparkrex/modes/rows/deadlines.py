@@ -7,21 +7,25 @@ All rows to come have a later ts than the horizon, so once that breaks the bound
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.values import ints_of, plain
+from sparkrex.evaluate.context import fixed_interval
 from sparkrex.matching.waking import Moment
 from sparkrex.modes.rows.kernels.arguments import Deadlines
 from sparkrex.modes.rows.runs import find_bounds
-from sparkrex.scalar.expression import ColumnAt
+from sparkrex.scalar.expression import Call, ColumnAt
 
 if TYPE_CHECKING:
     from sparkrex.evaluate.bytecode import Bytecode
     from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.rows.problem import Problem
     from sparkrex.modes.rows.runs import Bound
+    from sparkrex.scalar.expression import Expression
 
 _LARGEST = 2**63 - 1
 
@@ -61,8 +65,26 @@ def find_deadlines(
     return Deadlines(np.array(begin, np.int64), np.array(lines, np.int64).reshape(-1, 4), earliest)
 
 
-def moments(plan: MatchRecognize, variables: tuple[str, ...], code: Bytecode) -> set[Moment]:
-    """When each bound is broken by whatever comes, for those whose other side is a column."""
-    bounds = (bound for of_variable in order_bounds(plan, variables, code) for bound in of_variable)
-    sides = ((code.int_columns[bound.limit], bound.constant) for bound in bounds)
-    return {Moment(side.column, constant) for side, constant in sides if isinstance(side, ColumnAt)}
+def moments(problem: Problem, code: Bytecode) -> set[Moment]:
+    """When each bound is broken by whatever comes, for those that are a moment behind a column."""
+    bounds = chain.from_iterable(order_bounds(problem.plan, problem.program.variables, code))
+    found = (moment_behind(code.int_columns[bound.limit], bound.constant, problem.sample) for bound in bounds)
+    return {moment for moment in found if moment is not None}
+
+
+def moment_behind(limit: Expression, constant: int, sample: pa.Table) -> Moment | None:
+    """The moment that lies a constant behind a column, or behind a column and an interval: `ts + INTERVAL '1' HOUR`.
+
+    An interval counts microseconds, so the column must, too. None for any other limit, and for months.
+    """
+    match limit:
+        case ColumnAt(column=column):
+            return Moment(column, constant)
+        case Call("add" | "subtract" as operator, (ColumnAt(column=column), interval)):
+            length = fixed_interval(interval)
+            kind = sample.schema.field(column).type
+            if length is None or not pa.types.is_timestamp(kind) or kind.unit != "us":
+                return None
+            return Moment(column, constant + (length if operator == "add" else -length))
+        case _:
+            return None

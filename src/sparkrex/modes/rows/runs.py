@@ -117,6 +117,15 @@ def find_differences(code: Bytecode, variable: str) -> Iterator[Difference]:
                 continue
             constant = code.int_constants[b]
             a_mode, a, _, b_mode, b, b_target, _ = difference
+        elif a_mode == m.COLUMN and b_mode == m.REGISTER and at > begin:
+            # A column compared with a sum, which may fail above all times: there the bound leaves nothing out.
+            earlier, register, *added = code.code[at - 1]
+            if earlier != m.ADD_I or register != b:
+                continue
+            b_mode, b, b_target, c_mode, c, _, _ = added
+            if c_mode != m.CONSTANT or code.int_constants[c] < 0:
+                continue
+            constant = code.int_constants[c]
         if a_mode == m.COLUMN and b_mode == m.TARGET and not (operation == m.LT_I and constant == _SMALLEST):
             yield Difference(a, b_target, b, constant - (operation == m.LT_I))
 

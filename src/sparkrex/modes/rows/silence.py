@@ -17,9 +17,9 @@ from sparkrex.columns.values import ints_of, plain
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.kernels import path as p
-from sparkrex.matching.waking import Moment, horizon_number
+from sparkrex.matching.waking import horizon_number
+from sparkrex.modes.rows.deadlines import moment_behind
 from sparkrex.modes.rows.runs import find_differences
-from sparkrex.scalar.expression import ColumnAt
 from sparkrex.scalar.split import Condition, conjuncts
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sparkrex.matching.waking import Moment
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
     from sparkrex.scalar.expression import Expression
@@ -38,7 +39,7 @@ _LARGEST = np.iinfo(np.int64).max
 def find_silences(problem: Problem) -> dict[str, list[Moment]]:
     """By variable, the bounds on how far a row that is mapped to it may be behind the row before it: a moment there.
 
-    Only variables with such a bound, and bounds whose other side is a column.
+    Only variables with such a bound, and bounds whose other side is a column, or one and an interval.
     """
     key = problem.plan.order_by[0] if problem.plan.order_by else None
     if key is None or key.is_descending or problem.lookahead:
@@ -63,9 +64,10 @@ def _moments(conjunct: Expression, key: Expression, problem: Problem) -> Iterato
     before = (p.CURRENT, 0, -1, 0)
     targets = list(code.targets)
     for one in find_differences(code, _SOME):
-        limit = code.int_columns[one.limit]
-        if code.int_columns[one.column] == key and targets[one.target] == before and isinstance(limit, ColumnAt):
-            yield Moment(limit.column, one.constant)
+        if code.int_columns[one.column] == key and targets[one.target] == before:
+            moment = moment_behind(code.int_columns[one.limit], one.constant, problem.sample)
+            if moment is not None:
+                yield moment
 
 
 def barred_variables(

@@ -169,7 +169,8 @@ class NfabMatcher:
             )
         left = kept_of([part.left for part in results], undecided, undecided.places(high), bounds.blocked, high)
         statistics = np.sum([part.statistics for part in results], axis=0)
-        return Found(matches, left, self._first_held(left, bounds, arrays), statistics)
+        tied = arrays.times.first_tied(feeding.horizon)
+        return Found(matches, left, self._first_held(left, bounds, arrays, tied), statistics)
 
     def find_compressed(self, columns: Columns) -> EventBuffer:
         """All matches of whole partitions in compressed form. Negation and overlaps need matches, not the buffer."""
@@ -258,9 +259,11 @@ class NfabMatcher:
             np.concatenate((states[stays] == codes.UNDECIDED, is_open)),
         )
 
-    def _first_held(self, left: Kept, bounds: Bounds, arrays: FeedArrays) -> NDArray[np.int64]:
+    def _first_held(
+        self, left: Kept, bounds: Bounds, arrays: FeedArrays, tied: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """By partition the first row that is needed again: by what is under way, by a negation that reaches back, to
-        know what a match may not overlap; and the last row, with which the next one must not be tied.
+        know what a match may not overlap; and the last row, if the next one may be tied with it.
 
         Where nothing that may still match overlaps the last match, it is forgotten.
         """
@@ -268,17 +271,17 @@ class NfabMatcher:
         needed = lowest = lowest_rows(left, high)
         if self._reaches_back:
             needed = np.minimum(lowest, bounds.open_from)
-        last = np.maximum(high - 1, low)
         blocked = left.blocked
         overlaps = (blocked >= 0) & (lowest <= blocked)
         ties = arrays.events.ties
         if len(ties):
             # A run that began at the time of the match's last event overlaps it, and so does one that is yet to.
-            earliest = np.minimum(np.minimum(lowest, last), len(ties) - 1)
-            overlaps |= (blocked >= 0) & (ties[blocked] == ties[earliest])
+            earliest = np.minimum(lowest, tied)
+            is_there = (blocked >= 0) & (earliest < high)
+            overlaps |= is_there & (ties[blocked] == ties[np.minimum(earliest, len(ties) - 1)])
         left.blocked = np.where(overlaps, blocked, -1)
         needed = np.where(overlaps, np.minimum(needed, blocked), needed)
-        return np.maximum(low, np.minimum(needed, last))
+        return np.maximum(low, np.minimum(needed, tied))
 
     def _budget(self) -> NDArray[np.int64]:
         return np.array([0, self.settings.max_steps, 0], np.int64)

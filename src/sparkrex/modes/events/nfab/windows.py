@@ -85,9 +85,24 @@ class Times:
             found = np.maximum(found, low + n_passed[high] - n_passed[low])
         return np.where(closes, high, found)
 
+    def first_tied(self, horizon: pa.Scalar | None) -> NDArray[np.int64]:
+        """By partition: the last row, which a row to come may be tied with; the one behind if none may, because the
+        horizon is not before it."""
+        low, high = self.offsets[:-1], self.offsets[1:]
+        found = np.maximum(high - 1, low)
+        if horizon is not None and horizon.is_valid:
+            has_rows = np.flatnonzero(high > low)
+            is_past = (self.values[high[has_rows] - 1] <= self._number(horizon)).astype(np.bool_)
+            found[has_rows[is_past]] = high[has_rows[is_past]]
+        return found
+
+    def _number(self, horizon: pa.Scalar) -> Any:
+        (bound,) = _numbers(_plain_times(pa.repeat(horizon, 1).cast(self._type)))
+        return bound
+
     def _passed(self, horizon: pa.Scalar) -> NDArray[np.bool_]:
         """By row whether its window ends at the horizon or before; inside a partition those rows come first."""
-        (bound,) = _numbers(_plain_times(pa.repeat(horizon, 1).cast(self._type)))
+        bound = self._number(horizon)
         if self.values.dtype.kind == "f":
             with np.errstate(invalid="ignore"):
                 # NaN is above all numbers: behind it nothing has a window.

@@ -160,7 +160,7 @@ class OpsMatcher(Matcher):
     def moments(self) -> set[Moment]:
         """See `modes.rows.matcher`."""
         code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
-        return super().moments() | moments(self.problem.plan, self.problem.program.variables, code)
+        return super().moments() | moments(self.problem, code)
 
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """See `modes.rows.matcher`."""

@@ -1,0 +1,169 @@
+"""What a stream keeps: nothing of silent keys that nothing needs, little of others, in parts that are not all read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.differential.relations import one_database
+from tests.streams.driving import EPOCH, TICK, TIME, DictStore, Query, Stream
+from tests.streams.test_stream_equals_batch import EVENTS, TRENDS
+
+from sparkrex.columns.wrap import wrap
+from sparkrex.streams.groups import SLOTS_OF_A_SHARD
+from sparkrex.streams.head import Head
+from sparkrex.streams.operator import HEAD, BucketOperator
+from sparkrex.streams.packing import HASH, write_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FAR = (EPOCH + 1_000_000) * TICK
+WITHIN = (
+    "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a, LAST(id) AS b{0} "
+    "PATTERN (A B*) WITHIN INTERVAL '5' SECOND DEFINE A AS x > 0, B AS x > PREV(x)"
+)
+FORGETTING = {
+    "a row pattern": Query(WITHIN.format(""), settings={"tie_break": "id"}),
+    "sessions": Query(
+        "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a, COUNT(*) AS n PATTERN (S E*) "
+        "DEFINE E AS ts - PREV(ts) <= INTERVAL '3' SECOND", settings={"tie_break": "id"},
+    ),
+    "events": Query(
+        "PATTERN SEQ(A a, B+ b[], ~(C c)) WHERE skip_till_any_match(a, b[]) { [k] } WITHIN 6 seconds RETURN a.id AS a",
+        "MATCH_EVENTS", EVENTS,
+    ),
+    "trends": Query(
+        "RETURN k, COUNT(*) AS n PATTERN A+ SEMANTICS skip-till-any-match WHERE [k] GROUP-BY k "
+        "WITHIN 10 seconds SLIDE 3 seconds", "MATCH_TRENDS", TRENDS,
+    ),
+    "segments": Query(
+        "PARTITION BY k ORDER BY ts MEASURES FIRST(A.id) AS a, LAST(A.id) AS b ALL MATCHES PATTERN (A) "
+        "DEFINE SEGMENT A AS sum(x) > 2 AND window(ts, 0, 6, SECOND)", settings={"tie_break": "id"},
+    ),
+}
+
+
+def rows_of_keys(keys: NDArray[np.int64], *, ticks: int = 0, n: int = 2) -> pa.Table:
+    """Some rows of each key, one a tick; the second is higher than the first."""
+    places = np.arange(len(keys) * n)
+    return pa.table({
+        "id": wrap(places), "k": pa.array([f"k{key}" for key in np.repeat(keys, n)]),
+        "x": wrap(2 * (places % n) + 1),
+        TIME: wrap((EPOCH + ticks + places % n) * TICK).cast(pa.timestamp("us")),
+    })
+
+
+class CountingStore(DictStore):
+    """Counts how often each part is read and written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_used: Counter[str] = Counter()
+
+    def get(self, name: str, default: bytes | None = None) -> bytes | None:  # type: ignore[override]
+        self.n_used[name] += 1
+        return super().get(name, default)
+
+    def put(self, name: str, data: bytes) -> None:
+        self.n_used[name] += 1
+        super().put(name, data)
+
+    def delete(self, name: str) -> None:
+        self.n_used[name] += 1
+        super().delete(name)
+
+
+class OneBucket:
+    """One bucket, of keys with as many hashes."""
+
+    def __init__(self, query: Query, sample: pa.Table) -> None:
+        stream = Stream(query, sample)
+        self.cut, self.task = stream.cut, stream.task
+        self.operator = BucketOperator(self.task)
+        self.store = CountingStore()
+
+    def batch(self, rows: pa.Table, watermark: int) -> int:
+        """How many result rows a batch gives."""
+        sent = self.cut.rows(rows)
+        (key,) = (column for column, _ in self.task.key_names)
+        hashes = [np.uint64(int(text[1:]) * 0x9E3779B97F4A7C15 % 2**64) for text in sent.column(key).to_pylist()]
+        place = sent.column_names.index(HASH)
+        sent = sent.set_column(place, HASH, wrap(np.array(hashes, np.uint64).view(np.int64)))
+        blobs = [write_rows(sent)] if sent.num_rows else [b""]
+        rows_out: int = self.operator.advance(0, self.store, blobs, watermark).metrics.rows_out
+        return rows_out
+
+    @property
+    def head(self) -> Head:
+        return Head.read(self.store[HEAD], self.task.fingerprint, self.task.text)
+
+
+@pytest.mark.parametrize("name", FORGETTING)
+def test_once_all_windows_have_passed_nothing_is_kept(name: str) -> None:
+    rows = rows_of_keys(np.arange(20))
+    with one_database():
+        stream = Stream(FORGETTING[name], rows)
+        stream.batch(rows, 0)
+        found = stream.batch(rows.slice(0, 0), (EPOCH + 1) * TICK)
+        assert sum(len(store) for store in stream.stores) > len(stream.stores)
+        due = [one.next_due for one in found if one.next_due is not None]
+        assert due
+        n_calls = 0
+        while due and n_calls < 10:
+            found = stream.batch(rows.slice(0, 0), min(due))
+            due = [one.next_due for one in found if one.next_due is not None]
+            n_calls += 1
+        assert not due
+        assert [list(store) for store in stream.stores] == [[HEAD]] * len(stream.stores)
+        assert sum(one.metrics.open_keys + one.metrics.rows_held + one.metrics.state_bytes for one in found) == 0
+        assert stream.drain().num_rows == 0
+
+
+def test_match_numbers_cost_a_small_record_for_each_key() -> None:
+    with one_database():
+        rows = rows_of_keys(np.arange(3000))
+        bucket = OneBucket(Query(WITHIN.format(", MATCH_NUMBER() AS m"), settings={"tie_break": "id"}), rows)
+        bucket.batch(rows, 0)
+        assert bucket.batch(rows.slice(0, 0), FAR) == 3000
+        head = bucket.head
+        assert (head.n_open, head.n_held, head.n_pending, head.n_silent) == (0, 0, 0, 3000)
+        assert head.n_bytes < 100 * 3000
+        assert head.next_due is None
+        # The number goes on, and the key is silent again.
+        again = rows_of_keys(np.arange(1), ticks=2_000_000)
+        bucket.batch(again, FAR)
+        assert bucket.batch(again.slice(0, 0), 2 * FAR) == 1
+        assert (bucket.head.n_silent, bucket.head.n_open) == (3000, 0)
+
+
+def test_a_batch_reads_and_writes_the_shards_of_its_keys() -> None:
+    n_keys = 20_000
+    with one_database():
+        query = Query(
+            "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a PATTERN (A B) DEFINE A AS x > 0, B AS x > 3",
+            settings={"tie_break": "id"},
+        )
+        rows = rows_of_keys(np.arange(n_keys), n=1)
+        bucket = OneBucket(query, rows)
+        at = (EPOCH + 1) * TICK
+        bucket.batch(rows, at - TICK)
+        bucket.batch(rows.slice(0, 0), at)
+        head = bucket.head
+        assert head.n_silent == n_keys
+        assert head.n_shards == -(-n_keys // SLOTS_OF_A_SHARD)
+        shards = {name for name in bucket.store if name.startswith("silent/")}
+        assert len(shards) == head.n_shards
+        bucket.store.n_used.clear()
+        bucket.batch(rows_of_keys(np.arange(17, n_keys, 2000), ticks=2, n=1), at + 5 * TICK)
+        used = {name for name in bucket.store.n_used if name.startswith("silent/")}
+        assert 0 < len(used) <= 10
+        assert max(bucket.store.n_used[name] for name in used) <= 2
+        assert bucket.head.n_held == n_keys
+        # A call that decides nothing reads the head alone.
+        bucket.store.n_used.clear()
+        bucket.batch(rows.slice(0, 0), at + 6 * TICK)
+        assert set(bucket.store.n_used) == {HEAD}
