@@ -20,9 +20,11 @@ from sparkrex.columns.wrap import wrap
 from sparkrex.matching.feed import Feed
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.modes.tables import mode_of
+from sparkrex.modes.trends.partials import MERGING
 from sparkrex.pipeline import open_relation, parse_bound, run_relation
 from sparkrex.settings import make_settings
 from sparkrex.spark.worker import WorkerEvaluator
+from sparkrex.stopwatch import Stopwatch
 from sparkrex.streams.operator import Advanced, BucketOperator, StreamTask
 from sparkrex.streams.packing import BUCKET_IDS, HASH, pack
 
@@ -114,7 +116,12 @@ class Cut:
         )
 
     def result(self, given: pa.Table) -> pa.Table:
-        """The result from what workers give."""
+        """The result from what workers give; partial results of groups are merged."""
+        following = self.lowered.following
+        if following is not None:
+            merged: Any = following.worker
+            evaluator = WorkerEvaluator(merged, self.query._settings)
+            given = pa.concat_tables(MERGING.results(merged, given, evaluator, self.query._settings, Stopwatch()))
         if not self.lowered.outputs:
             return given
         texts = [f'{_duckdb(text)} AS "{name}"' for name, text in self.lowered.outputs.items()]
@@ -141,10 +148,13 @@ def _ask(sql: str, **tables: pa.Table) -> pa.Table:
 
 @dataclass
 class Driven:
-    """What a stream and its drain have given, which rows must have been late, and how many were said to be."""
+    """What a stream and its drain have given, each and both, which rows must have been late, and how many were said
+    to be.
+    """
 
     given: pa.Table
     drained: pa.Table
+    whole: pa.Table
     is_late: pa.Array
     n_late: int
     stores: list[DictStore]
@@ -224,7 +234,8 @@ def drive(query: Query, table: pa.Table, draw: random.Random) -> Driven:
             n_late += advanced.metrics.late
         high = max([high, *(time for time in fed if time is not None)])
         at += n_rows
+    given, drained = pa.concat_tables(results), stream.drain()
     return Driven(
-        stream.cut.result(pa.concat_tables(results)), stream.cut.result(stream.drain()), pa.array(is_late, pa.bool_()),
-        n_late, stream.stores,
+        stream.cut.result(given), stream.cut.result(drained), stream.cut.result(pa.concat_tables([given, drained])),
+        pa.array(is_late, pa.bool_()), n_late, stream.stores,
     )
