@@ -14,11 +14,12 @@ from sparkrex.hosts.duckdb.host import DuckDbHost
 from sparkrex.languages.events.syntax import StreamOptions
 from sparkrex.matching.event_order import check_order
 from sparkrex.matching.feeding import feeds_of
-from sparkrex.modes.events.engine import arrange_events, taking_part
+from sparkrex.modes.events.engine import arrange_events
 from sparkrex.modes.events.kernels import codes
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.plan import EventQuery
 from sparkrex.modes.events.runner import EventRunner, tested_columns
+from sparkrex.modes.events.taking_part import taking_part
 from sparkrex.pipeline import INPUT, parse_clause, prepare_relation
 from sparkrex.settings import Settings
 

@@ -13,9 +13,10 @@ from benchmarks.events.measuring import feed_rows
 from benchmarks.events.running import prepare
 from benchmarks.events.workload import Workload
 from sparkrex.matching.feeding import feeds_of
-from sparkrex.modes.events.engine import arrange_events, taking_part
+from sparkrex.modes.events.engine import arrange_events
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.runner import EventRunner, tested_columns
+from sparkrex.modes.events.taking_part import taking_part
 from sparkrex.settings import Settings
 
 if TYPE_CHECKING:

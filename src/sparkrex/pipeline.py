@@ -18,6 +18,7 @@ import pyarrow as pa
 from sparkrex.columns.inputs import ArrowInput, read_columns, to_arrow
 from sparkrex.errors import AnalysisError, RexError, UnsupportedError, nearest
 from sparkrex.hosts.duckdb.host import AggregateNames, DuckDbHost, RelationEvaluator
+from sparkrex.matching.gaps import check_gap_order
 from sparkrex.matching.output import NO_COLUMNS
 from sparkrex.modes.protocol import Buffered, Rewriting
 from sparkrex.modes.tables import language_of, mode_of
@@ -353,10 +354,21 @@ def _analyze(
         alias=relation.input_alias, variables=variables, unions={}, aggregate_names=AggregateNames(),
         table_columns=host.table_columns, outer_names=relation.outer_names, schema=relation.input_schema,
     )
-    return break_ties(language.analyze(clause, scope, relation, query.options), scope, host.settings)
+    return follow_settings(language.analyze(clause, scope, relation, query.options), scope, host.settings)
 
 
-def break_ties(plan: Plan, scope: Scope, settings: Settings) -> Plan:
+def follow_settings(plan: Plan, scope: Scope, settings: Settings) -> Plan:
+    """The plan with what settings say of its order and its partitions."""
+    plan = _break_ties(plan, scope, settings)
+    gap = settings.gap_microseconds()
+    if gap is None:
+        return plan
+    plan = plan.with_partition_gap(gap)
+    check_gap_order(plan)
+    return plan
+
+
+def _break_ties(plan: Plan, scope: Scope, settings: Settings) -> Plan:
     """The plan with rows that its order keys leave equal ordered by the columns of the setting `tie_break`."""
     columns = []
     for name in settings.tie_break:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import timedelta
 from numbers import Integral
 from typing import Any
 
@@ -41,7 +42,8 @@ class Settings:
 
     What: `tie_break` names columns that order rows whose order keys are equal, behind those that the query names.
     `time_zone` is the in-memory host's. `positive` names columns whose values are above zero, which proofs need for
-    comparisons such as `price < 0.98 * PREV(price)`; `proofs` False plans row patterns without any.
+    comparisons such as `price < 0.98 * PREV(price)`; `proofs` False plans row patterns without any. A row more than
+    `partition_gap` after its key's previous row begins a new partition: a `timedelta`, or a text such as `30 minutes`.
 
     On streams: into how many `buckets` keys are put, at most 256. It belongs to a query's checkpoint.
     """
@@ -63,10 +65,16 @@ class Settings:
     proofs: bool = True
     positive: tuple[str, ...] = ()
     buckets: int = 256
+    partition_gap: timedelta | str | None = None
 
     def thread_count(self) -> int:
         """How many threads to use."""
         return self.threads or available_threads()
+
+    def gap_microseconds(self) -> int | None:
+        """The setting `partition_gap` as a whole number; None without it."""
+        gap = _interval(self.partition_gap)
+        return None if gap is None else gap // timedelta(microseconds=1)
 
 
 _COUNTS = (
@@ -117,8 +125,38 @@ def _check_settings(settings: Settings) -> Settings:
         raise _unfit("proofs", settings.proofs, "True or False")
     return replace(
         settings, positive=_names("positive", settings.positive), tie_break=_names("tie_break", settings.tie_break),
-        without_rules=_names("without_rules", settings.without_rules), **counts,
+        without_rules=_names("without_rules", settings.without_rules), partition_gap=_interval(settings.partition_gap),
+        **counts,
     )
+
+
+_LENGTHS = ("microseconds", "milliseconds", "seconds", "minutes", "hours", "days", "weeks")
+
+
+def _interval(given: object) -> timedelta | None:
+    """A length of time: as it is, or in words, such as `1 hour 30 minutes` or `INTERVAL '30' MINUTE`."""
+    if given is None:
+        return None
+    found = _in_words(given) if isinstance(given, str) else given
+    if not isinstance(found, timedelta) or not 0 < found // timedelta(microseconds=1) < 1 << 63:
+        raise _unfit("partition_gap", given, "a timedelta above zero or a text such as '30 minutes'")
+    return found
+
+
+def _in_words(text: str) -> timedelta | None:
+    words = text.replace("'", " ").lower().removeprefix("interval ").split()
+    if len(words) % 2:
+        return None
+    total = timedelta()
+    for number, word in zip(words[::2], words[1::2], strict=True):
+        unit = word if word.endswith("s") else f"{word}s"
+        if unit not in _LENGTHS or not number.isdecimal():
+            return None
+        try:
+            total += timedelta(**{unit: int(number)})
+        except OverflowError:
+            return None
+    return total
 
 
 def _names(setting: str, given: object) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ TABLE: dict[str, Allowed] = {
     "modes": allow(
         *FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes/plan", packages="sqlglot",
     ),
-    "modes/plan": allow(*FOUNDATION, "scalar"),
+    "modes/plan": allow(*FOUNDATION, "syntax", "scalar"),
     "modes/tables": allow("modes/protocol"),
     "modes/protocol": allow(
         *FOUNDATION, "syntax", "scalar/analyze", "hosts/host", "matching", "modes", "modes/plan", "statement/site",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
 from sparkrex.columns.keys import refuse_unordered
+from sparkrex.matching.gaps import end_at_gaps
 from sparkrex.scalar.expression import ColumnAt
 from sparkrex.scalar.render.duckdb import render
 
@@ -41,4 +42,5 @@ def arrange_rows(
     for column, key in zip(values[len(plan.partition_by) :], plan.order_by, strict=True):
         refuse_unordered(column.type, key.expression.span)
         sort_keys.append(SortKey(column, key.is_descending, key.nulls_first))
-    return arrange(partition_columns, sort_keys, table.num_rows, threads), partition_columns
+    arrangement = arrange(partition_columns, sort_keys, table.num_rows, threads)
+    return end_at_gaps(plan, arrangement, sort_keys), partition_columns

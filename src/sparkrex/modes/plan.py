@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 from sparkrex.scalar.expression import ROW_TIME, ColumnAt, Target, walk
+from sparkrex.syntax.units import whole_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -97,7 +98,8 @@ class Plan:
     arguments, refer to the row itself: `ColumnAt` with the default target. `measures` None means that rows themselves
     are returned. `dialect` is the query's: it decides where dialects differ in what a function returns. `output_names`
     are those of a column list after the relation. `equal_by` is for Spark's workers: columns by which rows were
-    brought together beside the keys.
+    brought together beside the keys. A row more than `partition_gap` microseconds after the one before it, by the first
+    column of ORDER BY, begins a partition.
     """
 
     mode: ClassVar[str]
@@ -123,6 +125,7 @@ class Plan:
     span: Span
     output_names: tuple[str, ...] | None = None
     equal_by: tuple[str, ...] = ()
+    partition_gap: int | None = None
 
     def output_columns(self) -> tuple[str, ...]:
         """Names of the result's columns."""
@@ -165,6 +168,18 @@ class Plan:
         """The plan with more columns behind its order keys. They are not columns of the result for that."""
         keys = (OrderKey(ColumnAt(Target(), name), False, True, None) for name in names)
         return replace(self, order_by=(*self.order_by, *keys)) if names else self
+
+    def with_partition_gap(self, microseconds: int) -> Plan:
+        """The plan with partitions that end where no row comes for so long."""
+        return replace(self, partition_gap=microseconds)
+
+    def gap_lines(self) -> list[str]:
+        """What EXPLAIN says of `partition_gap`: nothing without it."""
+        if self.partition_gap is None:
+            return []
+        time = self.order_by[0]
+        return [f"a new partition where {time.column or time.expression} is more than "
+                f"{whole_units(self.partition_gap)} after the row before (partition_gap)"]
 
     def ranked(self, rank: str) -> Plan:
         """The plan over rows that Spark has ordered: `rank` is equal where all order columns are.

@@ -13,8 +13,9 @@ from pyspark import cloudpickle
 
 import sparkrex
 from sparkrex.errors import RexError
+from sparkrex.matching.gaps import gap_of
 from sparkrex.modes.tables import language_of, mode_of
-from sparkrex.pipeline import break_ties
+from sparkrex.pipeline import follow_settings
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
@@ -53,7 +54,7 @@ def lower_relation(
     language = language_of(relation.keyword)
     scope = _scope(query, relation, language.variables(clause), columns, host)
     settings = replace(settings, time_zone=host.time_zone())
-    plan = break_ties(language.analyze(clause, scope, relation, query.options), scope, settings)
+    plan = follow_settings(language.analyze(clause, scope, relation, query.options), scope, settings)
     time = ""
     if source.isStreaming:
         time = find_watermark(source.schema, host.source, relation.span)
@@ -79,6 +80,8 @@ def lower_relation(
         refuse_stream(projected, host.source, relation.span, "a table of a subquery")
     through = through_buckets if source.isStreaming else _through_workers
     frame, sample = through(projected, lowered, mode, plan, host, relation, settings)
+    if plan.partition_gap is not None:
+        gap_of(plan, sample.schema.field(lowered.order[0]).type)  # an error now rather than in the job
     if lowered.following is not None:
         frame, _ = _through_workers(frame, lowered.following, mode, plan, host, relation, settings)
 

@@ -123,6 +123,8 @@ def _carried_columns(lowered: Lowered, keys: list[str], types: dict[str, DataTyp
         return columns
     plan = lowered.worker
     used = set(keys) | set(plan.equal_by) | plan.searched_columns()
+    if plan.partition_gap is not None:
+        used.add(lowered.order[0])
     # A window on the first order column bounds a search, if NumPy can read it.
     is_plain = not any(is_ordered_by_spark(types[name]) for name in lowered.order)
     if plan.needs_order or (plan.needs_whole_partitions and is_plain):

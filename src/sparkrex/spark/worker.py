@@ -217,6 +217,28 @@ class WorkerTask:
         return tuple(expression.column for expression in expressions if isinstance(expression, ColumnAt))
 
     def _offsets(self, chunk: pa.Table) -> NDArray[np.int64]:
+        offsets = self._key_offsets(chunk)
+        time = self._gap_column()
+        if time is None:
+            return offsets
+        from sparkrex.columns.gaps import cut_at_gaps
+        from sparkrex.matching.gaps import gap_of
+
+        times = chunk.column(time)
+        gap = gap_of(self.plan, times.type)
+        return offsets if gap is None else cut_at_gaps(offsets, times, gap)
+
+    def _gap_column(self) -> str | None:
+        """The column in which partitions end at gaps, if they do."""
+        from sparkrex.scalar.expression import ColumnAt
+
+        if self.plan.partition_gap is None:
+            return None
+        expression = self.plan.order_by[0].expression
+        assert isinstance(expression, ColumnAt)  # workers have columns
+        return expression.column
+
+    def _key_offsets(self, chunk: pa.Table) -> NDArray[np.int64]:
         if not self.carried.is_ordered:
             return cut_partitions(chunk, self._keys())
         if self.carried.cut is None:
@@ -226,11 +248,8 @@ class WorkerTask:
 
     def _is_cut(self, chunk: pa.Table, following: pa.Table) -> bool:
         """Whether a partition ends between two chunks."""
-        if self.carried.is_ordered:
-            cut = self.carried.cut
-            return cut is not None and following.column(cut)[0].as_py() == 1
         edge = pa.concat_tables([chunk.slice(chunk.num_rows - 1), following.slice(0, 1)])
-        return len(cut_partitions(edge, self._keys())) == 3
+        return len(self._offsets(edge)) == 3
 
     def _cast(self, result: pa.Table) -> pa.Table:
         columns = []

@@ -30,12 +30,18 @@ if TYPE_CHECKING:
 
 DUE = "rex_due"
 """The column with the watermark at which a slot must be looked at again."""
+LAST = "rex_last"
+"""The column with the time of a slot's last row, held back or not, where partitions end at gaps."""
 SLOTS_OF_A_SHARD = 256
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Group:
-    """Slot i has the keys of line i, and is due at a watermark. `keys` has the key columns, the hash and `DUE`."""
+    """Slot i has the keys of line i, and is due at a watermark.
+
+    `keys` has the key columns, the hash, `DUE`, and `LAST` where partitions end at gaps: there keys may have several
+    slots while a feed closes all but the last of them.
+    """
 
     keys: pa.Table
     state: State
@@ -64,6 +70,11 @@ class Group:
         return numpy_of(plain(self.keys.column(DUE)))
 
     @property
+    def last(self) -> NDArray[np.int64]:
+        """The time of each slot's last row."""
+        return numpy_of(plain(self.keys.column(LAST)))
+
+    @property
     def hashes(self) -> NDArray[np.int64]:
         """The hash of each slot's keys."""
         return numpy_of(plain(self.keys.column(HASH)))
@@ -88,13 +99,16 @@ class Group:
 
     def with_new(self, keys: pa.Table) -> Group:
         """More slots, of these keys, behind the others."""
-        more = keys.append_column(DUE, wrap(np.zeros(keys.num_rows, np.int64)))
+        more = keys
+        for name in (DUE, LAST):
+            if name in self.keys.column_names:
+                more = more.append_column(name, wrap(np.zeros(keys.num_rows, np.int64)))
         return Group(pa.concat_tables([self.keys, more.select(self.keys.column_names)]), self.state)
 
-    def with_due(self, due: NDArray[np.int64]) -> Group:
-        """The same slots, due at other times."""
-        place = self.keys.column_names.index(DUE)
-        return Group(self.keys.set_column(place, DUE, wrap(due)), self.state)
+    def with_column(self, name: str, values: NDArray[np.int64]) -> Group:
+        """The same slots with other times in `DUE` or `LAST`."""
+        place = self.keys.column_names.index(name)
+        return Group(self.keys.set_column(place, name, wrap(values)), self.state)
 
     def where(self, keep: NDArray[np.bool_]) -> Group:
         """Some slots."""

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.wrap import wrap
-from sparkrex.streams.groups import DUE
+from sparkrex.streams.groups import DUE, LAST
 from sparkrex.streams.operator import OPEN
 from sparkrex.streams.packing import HASH, decompressed
 
@@ -27,7 +27,7 @@ def open_keys(parts: Mapping[str, bytes]) -> pa.Table:
             continue
         keys, n_rows = _read(data)
         due = keys.column(DUE)
-        found = keys.drop_columns([HASH, DUE])
+        found = keys.select([name for name in keys.column_names if name not in (HASH, DUE, LAST)])
         found = found.append_column("rows_held", wrap(n_rows))
         waits = [None if when.as_py() == _NEVER else when.as_py() for when in due]
         found = found.append_column("due", pa.chunked_array([pa.array(waits, pa.int64())]).cast(_TIME))

@@ -23,13 +23,15 @@ from sparkrex.columns.values import ints_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError, InternalError, RexError
 from sparkrex.matching.feed import Feed
+from sparkrex.matching.gaps import gap_of
 from sparkrex.matching.output import name_partition
 from sparkrex.matching.waking import NEVER
 from sparkrex.spark.worker import WorkerEvaluator
-from sparkrex.streams.groups import DUE, SLOTS_OF_A_SHARD, Group, shards_of, split_from
+from sparkrex.streams.groups import DUE, LAST, SLOTS_OF_A_SHARD, Group, shards_of, split_from
 from sparkrex.streams.head import Head
 from sparkrex.streams.order import ordered_partitions
 from sparkrex.streams.packing import HASH, compressed, decompressed, read_rows, unpack, write_rows
+from sparkrex.streams.parts import Parts, ends_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -250,15 +252,18 @@ class BucketOperator:
         first_number = bucket * _NUMBERS_OF_A_BUCKET
         group.state.n_numbered = first_number + head.n_numbered
         n_held = group.n_held
-        result, group, fed = self._feed(group, released, now, closes=False)
+        result, group, fed, closed = self._feed(group, released, now, closes=False)
         head.n_numbered = (group.state.n_numbered or 0) - first_number
         if len(fed):
-            runner = self.runner
+            runner, going_on = self.runner, fed[~closed]
             due = group.due.copy()
-            due[fed] = runner.wakes(group.state, fed, now)
-            group = group.with_due(due)
+            due[going_on] = runner.wakes(group.state, going_on, now)
+            if self.gap is not None:
+                due[going_on] = np.minimum(due[going_on], ends_of(group.last[going_on], self.gap))
+            group = group.with_column(DUE, due)
             keep = np.ones(len(group), np.bool_)
-            keep[fed] = ~runner.forgets(group.state, fed)
+            keep[fed[closed]] = False
+            keep[going_on] = ~runner.forgets(group.state, going_on)
             if not keep.all():
                 group = group.where(keep)
         is_open = group.due != NEVER
@@ -278,30 +283,31 @@ class BucketOperator:
 
     def _feed(
         self, group: Group, released: pa.Table, now: int | None, *, closes: bool
-    ) -> tuple[pa.Table, Group, NDArray[np.int64]]:
-        """What rows and due slots decide; the group with new slots, and the slots that were fed."""
-        keys = [*self.keys, HASH]
+    ) -> tuple[pa.Table, Group, NDArray[np.int64], NDArray[np.bool_]]:
+        """What rows and due slots decide; the group with new slots, the slots that were fed, and which closed."""
+        rows, parts = released, Parts.none(group)
         if released.num_rows:
             rows, offsets = ordered_partitions(released, self.task.plan, self.keys)
-            own = rows.select(keys).take(wrap(offsets[:-1]))
-            slots = group.find(own)
-            is_new = slots < 0
-            slots[is_new] = len(group) + np.arange(np.count_nonzero(is_new))
-            group_all = group.with_new(own.filter(wrap(is_new))) if is_new.any() else group
-        else:
-            rows, offsets, slots = released, np.zeros(1, np.int64), np.empty(0, np.int64)
-            is_new, group_all = np.empty(0, np.bool_), group
-        due = group_all.due
-        others = np.ones(len(group_all), np.bool_) if closes else due <= (now or 0)
-        others[slots] = False
+            own = rows.select([*self.keys, HASH]).take(wrap(offsets[:-1]))
+            if self.gap is None:
+                parts = Parts.by_key(group, own, offsets)
+            else:
+                parts = Parts.by_gap(group, own, offsets, rows.column(self.task.time), self.gap)
+        group_all = parts.group
+        others = np.ones(len(group_all), np.bool_) if closes else group_all.due <= (now or 0)
+        others[parts.slots] = False
         idle = np.flatnonzero(others)
-        fed = np.concatenate((slots, idle))
+        fed = np.concatenate((parts.slots, idle))
+        closed = np.full(len(fed), closes)
         if not len(fed):
-            return self._nothing, group_all, fed
-        end = np.full(len(idle), offsets[-1], np.int64)
+            return self._nothing, group_all, fed, closed
+        if self.gap is not None:
+            closed[: len(parts.slots)] |= parts.is_over
+            closed |= ends_of(group_all.last[fed], self.gap) <= (now or 0)
+        end = np.full(len(idle), parts.offsets[-1], np.int64)
         feed = Feed(
-            rows, Arrangement(None, np.concatenate((offsets, end)).astype(np.int64), rows.num_rows), fed,
-            np.concatenate((is_new, np.zeros(len(idle), np.bool_))), np.full(len(fed), closes),
+            rows, Arrangement(None, np.concatenate((parts.offsets, end)).astype(np.int64), rows.num_rows), fed,
+            np.concatenate((parts.opens, np.zeros(len(idle), np.bool_))), closed,
             None if now is None else pa.scalar(now, pa.int64()).cast(self.task.schema.field(self.task.time).type),
         )
         state = group_all.state
@@ -309,7 +315,7 @@ class BucketOperator:
         with self._naming(group_all):
             result = self.runner.feed(state, feed)
         self._plan = state.plan
-        return self._cast(result), group_all, fed
+        return self._cast(result), group_all, fed, closed
 
     # Parts of the state.
 
@@ -317,6 +323,11 @@ class BucketOperator:
     def keys(self) -> list[str]:
         """The key columns."""
         return [column for column, _ in self.task.key_names]
+
+    @cached_property
+    def gap(self) -> int | None:
+        """How far apart rows of one partition may be, in the integers of their times; None if it does not matter."""
+        return gap_of(self.task.plan, self.task.schema.field(self.task.time).type)
 
     @cached_property
     def runner(self) -> Any:
@@ -327,7 +338,10 @@ class BucketOperator:
     @property
     def _no_slots(self) -> Group:
         schema = pa.schema([self.task.schema.field(name) for name in dict.fromkeys((*self.keys, HASH))])
-        return Group.empty(schema.append(pa.field(DUE, pa.int64())), self.runner)
+        times = (DUE,) if self.gap is None else (DUE, LAST)
+        for name in times:
+            schema = schema.append(pa.field(name, pa.int64()))
+        return Group.empty(schema, self.runner)
 
     @property
     def _nothing(self) -> pa.Table:

@@ -13,7 +13,7 @@ from sparkrex.columns.results import to_library
 from sparkrex.columns.values import numpy_of
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import RexError
-from sparkrex.modes.events.engine import arrange_events
+from sparkrex.modes.events.engine import arrange_kept
 from sparkrex.modes.events.plan import MATCH_ID, VARIABLE
 from sparkrex.modes.workload.choose import Chosen, search_plan
 from sparkrex.modes.workload.combined import WorkloadRunner
@@ -25,7 +25,7 @@ from sparkrex.modes.workload.language import in_pattern, is_named
 from sparkrex.modes.workload.naming import inside
 from sparkrex.modes.workload.output import build_returned, build_workload
 from sparkrex.modes.workload.plan import PATTERN
-from sparkrex.modes.workload.taking_part import taking_part
+from sparkrex.modes.workload.taking_part import rows_taking_part
 from sparkrex.pipeline import INPUT, open_relation
 from sparkrex.stopwatch import Stopwatch
 from sparkrex.warn import warn_user
@@ -134,8 +134,8 @@ def plan_in_memory(workload: Workload, table: ArrowInput) -> list[Optimized]:
             runner = WorkloadRunner(plan, evaluator, workload.settings)  # type: ignore[arg-type]
             if not runner.compiled.shared:
                 continue
-            rows = taking_part(runner.plan, rows, evaluator, workload.settings)
-            arrangement = arrange_events(runner.plan.queries[0], rows, workload.settings)
+            keep = rows_taking_part(runner.plan, rows, evaluator, workload.settings)
+            rows, arrangement = arrange_kept(runner.plan.queries[0], rows, keep, workload.settings)
             statistics = estimate(
                 runner.compiled, rows, arrangement, evaluator, workload.settings, workload.options.seed
             )

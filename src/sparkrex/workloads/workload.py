@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sparkrex.errors import AnalysisError, RexError
+from sparkrex.errors import AnalysisError, RexError, UnsupportedError
 from sparkrex.faults import CallersError, called_back, faults_reported
 from sparkrex.workloads.parsing import in_groups, parse_pattern
 from sparkrex.workloads.sources import load_patterns
@@ -118,6 +118,11 @@ class Workload:
             raise AnalysisError(
                 "REX217", f"adaptive={adaptive!r}, drift={drift!r}: one is True or False, the other a number above 1",
                 None, None, hint="drift=2 plans anew when a rate has doubled or halved",
+            )
+        if self.settings.partition_gap is not None:
+            raise UnsupportedError(
+                "REX301", "partition_gap is set, and a run that is fed chunk by chunk does not end partitions at gaps",
+                None, None, hint="detect(stream) does; or leave the setting out",
             )
         return Run(self, adaptive=adaptive, drift=drift)
 

@@ -18,6 +18,7 @@ from sparkrex.modes.events import engine as event_engine
 from sparkrex.modes.events.buffer import decompress_events
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.runner import EventRunner
+from sparkrex.modes.events.taking_part import taking_part
 from sparkrex.pipeline import run_relation
 from sparkrex.settings import Settings
 
@@ -70,7 +71,7 @@ def runner_of(query: EventQuery, evaluator: RelationEvaluator, settings: Setting
 def arranged(runner: EventRunner, rows: Sequence[dict[str, Any]]) -> tuple[pa.Table, Arrangement]:
     """The rows that take part, and their order."""
     query, matcher = runner.query, runner.matcher
-    table = event_engine.taking_part(query, table_of(rows), matcher.evaluator, matcher.settings)
+    table = taking_part(query, table_of(rows), matcher.evaluator, matcher.settings)
     return table, event_engine.arrange_events(query, table, matcher.settings)
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sparkrex.columns.wrap import wrap
-from sparkrex.modes.events.engine import arrange_events, key_columns
+from sparkrex.modes.events.engine import arrange_events
 from sparkrex.modes.events.pattern import positive_variables
+from sparkrex.modes.events.taking_part import key_columns
 from sparkrex.modes.workload.normal_form import normal_form
 from sparkrex.modes.workload.planner.optimizer import optimize
 from sparkrex.modes.workload.planner.statistics import Statistics

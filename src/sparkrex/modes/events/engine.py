@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
-from sparkrex.columns.ordered import Columns
-from sparkrex.columns.values import numpy_of, plain
+from sparkrex.columns.gaps import kept_rows, without_empty
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import RexError, UnsupportedError
-from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.evaluate.projected_rows import project_rows
 from sparkrex.matching.event_order import check_order, order_columns
 from sparkrex.matching.feed import Feed, Frame
 from sparkrex.matching.feeding import feeds_of, partition_named
+from sparkrex.matching.gaps import end_at_gaps
 from sparkrex.matching.unknown_types import warn_of_unknown_types
 from sparkrex.modes.events.analyze.equalities import EqualityPartition, find_partition, key_text
 from sparkrex.modes.events.buffer import buffer_table
@@ -29,8 +28,9 @@ from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.pattern import absences
 from sparkrex.modes.events.ranked import Ranking
 from sparkrex.modes.events.runner import EventRunner, arranged_columns, placed
-from sparkrex.scalar.expression import ColumnAt, walk
-from sparkrex.scalar.split import CURRENT, Condition
+from sparkrex.modes.events.taking_part import key_columns, rows_taking_part
+from sparkrex.scalar.expression import ColumnAt
+from sparkrex.scalar.split import CURRENT
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -44,15 +44,11 @@ if TYPE_CHECKING:
     from sparkrex.scalar.expression import Expression
     from sparkrex.settings import Settings
 
+_GAP_REFUSAL = "partition_gap is between all events of a partition"
 _COUNTED = {
     "run steps": codes.RUN_STEPS, "edge evaluations": codes.EDGE_TESTS, "runs merged": codes.MERGES,
     "nodes in the buffer": codes.NODES, "ends of matches": codes.MATCH_ENDS,
 }
-
-
-def key_columns(query: EventQuery) -> list[str]:
-    """The attributes of equivalence tests."""
-    return [key.expression.column for key in query.partition_by if isinstance(key.expression, ColumnAt)]
 
 
 def event_results(
@@ -65,10 +61,12 @@ def event_results(
     """
     counts = _no_counts() if counts is None else counts
     warn_of_unknown_types(query.type_column, query.type_names, table)
-    table = taking_part(query, table, evaluator, settings)
-    watch.lap("drop", f"{table.num_rows:,} rows can take part")
-    runner = EventRunner(query, NfabMatcher(query, evaluator, settings), settings.thread_count())
-    table, arrangement, ranking = _arrange_for_search(query, runner.matcher, table, evaluator, settings)
+    keep = rows_taking_part(query, table, evaluator, settings)
+    watch.lap("drop", f"{np.count_nonzero(keep):,} rows can take part")
+    # Those that cannot are not fed.
+    fed = replace(query, relevant=None)
+    runner = EventRunner(fed, NfabMatcher(fed, evaluator, settings), settings.thread_count())
+    table, arrangement, ranking = _arrange_for_search(query, runner.matcher, table, keep, evaluator, settings)
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
     state = runner.open()
     parts = []
@@ -102,8 +100,8 @@ def buffer_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, sett
     matcher = NfabMatcher(query, evaluator, settings)
     _refuse_buffer(query, is_ambiguous=not matcher.automaton.is_unambiguous)
     warn_of_unknown_types(query.type_column, query.type_names, table)
-    table = taking_part(query, table, evaluator, settings)
-    table, arrangement, ranking = _arrange_for_search(query, matcher, table, evaluator, settings)
+    keep = rows_taking_part(query, table, evaluator, settings)
+    table, arrangement, ranking = _arrange_for_search(query, matcher, table, keep, evaluator, settings)
     feed = Feed.whole(table, arrangement)
     frame = Frame(table, arrangement, np.zeros(len(feed.slots), np.int64))
     with _partition_named(query, feed), placed(query, frame, feed.slots):
@@ -166,42 +164,15 @@ def explain_for_workers(query: EventQuery, evaluator: Evaluator, settings: Setti
     found = find_partition(query)
     used = {key_text(key): text for key, text in zip(found.keys, found.used, strict=True)}
     reason = "its type, or that it may fail, keeps Spark from it"
-    if query.measures is None:
+    if query.partition_gap is not None:
+        reason = _GAP_REFUSAL
+    elif query.measures is None:
         reason = "match_id numbers the matches of a partition, which must be whole in one task"
     refused = [f"{key}: {reason}" for key in used if key not in query.equal_by]
     return EventsExplained(
         query, settings.matcher or "nfab", tuple(lines), refusals=(*found.refusals, *refused),
         equalities=tuple(text for key, text in used.items() if key in query.equal_by),
     )
-
-
-def taking_part(query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
-    """The rows that can influence a match: of types that the query names, without NULL in an equivalence test."""
-    keep = rows_taking_part(query, table, evaluator, settings)
-    return table if keep.all() else table.filter(wrap(keep))
-
-
-def rows_taking_part(
-    query: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings
-) -> NDArray[np.bool_]:
-    """By row whether it can influence a match."""
-    n_rows = table.num_rows
-    keep = np.ones(n_rows, np.bool_)
-    if query.relevant is not None:
-        columns = Columns(_read_by(query.relevant, table), np.array([0, n_rows], np.int64))
-        conditions = [Condition("an event", query.relevant, None)]
-        _, bitmaps = evaluate_bitmaps(conditions, columns, evaluator, query.source, settings.thread_count())
-        keep &= bitmaps[0].view(np.bool_)
-    for name in key_columns(query):
-        if table.column(name).null_count:
-            keep &= numpy_of(plain(table.column(name).is_valid()))
-    return keep
-
-
-def _read_by(condition: Expression, table: pa.Table) -> pa.Table:
-    used = {node.column for node in walk(condition) if isinstance(node, ColumnAt)}
-    read = table.select([name for name in table.column_names if name in used])
-    return read if used else pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -223,6 +194,8 @@ def equality_keys(query: EventQuery, table: pa.Table, evaluator: Evaluator) -> E
         # but those of one last event would come in another order.
         refusal = "with strict ties, matches of one last event would come in another order"
         found = EqualityPartition(refusals=(*found.refusals, refusal))
+    if found.keys and query.partition_gap is not None:
+        found = EqualityPartition(refusals=(*found.refusals, _GAP_REFUSAL))
     kept: dict[Expression, pa.ChunkedArray] = {}
     refusals = list(found.refusals)
     for key in found.keys:
@@ -241,17 +214,18 @@ def equality_keys(query: EventQuery, table: pa.Table, evaluator: Evaluator) -> E
 
 
 def _arrange_for_search(
-    query: EventQuery, matcher: NfabMatcher, table: pa.Table, evaluator: Evaluator, settings: Settings
+    query: EventQuery, matcher: NfabMatcher, table: pa.Table, keep: NDArray[np.bool_], evaluator: Evaluator,
+    settings: Settings,
 ) -> tuple[pa.Table, Arrangement, Ranking | None]:
-    """The rows to feed and their arrangement: partitions by equivalence tests and by equalities.
+    """The rows to feed, those of a table that are kept, and their arrangement: by equivalence tests and by equalities.
 
     The latter are ours alone: ties count, and matches come and are numbered, as if they were not there.
     """
+    table, whole = arrange_kept(query, table, keep, settings)
     equal = equality_keys(query, table, evaluator).values if table.num_rows else ()
     if not equal:
-        return table, arrange_events(query, table, settings), None
+        return table, whole, None
     matcher.looks_up = False
-    whole = arrange_events(query, table, settings)
     if not query.equal_by:  # in a worker, which tied events of other keys are there is chance
         feed = Feed.whole(table, whole)
         frame = Frame(table, whole, np.zeros(len(feed.slots), np.int64))
@@ -278,4 +252,15 @@ def arrange_events(query: EventQuery, table: pa.Table, settings: Settings) -> Ar
         for name, key in zip(order_columns(query), query.order_by, strict=True)
     ]
     keys = [table.column(name) for name in key_columns(query)]
-    return arrange(keys, sort_keys, table.num_rows, settings.thread_count())
+    return end_at_gaps(query, arrange(keys, sort_keys, table.num_rows, settings.thread_count()), sort_keys)
+
+
+def arrange_kept(
+    query: EventQuery, table: pa.Table, keep: NDArray[np.bool_], settings: Settings
+) -> tuple[pa.Table, Arrangement]:
+    """The rows of a table that are kept, and their arrangement. The setting `partition_gap` is of all rows."""
+    if query.partition_gap is not None:
+        table, arrangement = kept_rows(table, arrange_events(query, table, settings), keep)
+        return table, without_empty(arrangement)
+    table = table if keep.all() else table.filter(wrap(keep))
+    return table, arrange_events(query, table, settings)

@@ -39,6 +39,7 @@ class EventsExplained:
         keys = ", ".join(key.name for key in query.partition_by) or "none: one partition"
         found = [
             Branch(f"partition by {keys}"),
+            *map(Branch, query.gap_lines()),
             *(Branch(f"partition by equalities: {text}") for text in self.equalities),
             *(Branch(f"no partition by equalities: {reason}") for reason in self.refusals),
             Branch(_order_text(query)),

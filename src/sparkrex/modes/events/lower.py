@@ -60,7 +60,7 @@ def lower_events(
         # What is in conditions is not projected a second time.
         types=(),
         conjuncts=tuple(lower_conjunct(conjunct, lowering) for conjunct in query.open_conjuncts()),
-        relevant=None,  # Spark has seen to it
+        relevant=relevant_column(query.relevant, lowering) if query.partition_gap is not None else None,
         output_names=None,
         type_column=None,  # whether a type occurs is not known to a worker, which sees a part of the events
         type_names=(),
@@ -115,6 +115,11 @@ class EventLowering(Lowering):
         return None if render(found.expression, self.input_column) in self.unheld else found
 
 
+def relevant_column(relevant: Expression | None, lowering: Lowering) -> Expression | None:
+    """The test of what can take part as a projected column, for workers that get all events."""
+    return None if relevant is None else ColumnAt(Target(), lowering.column(relevant, "p"))
+
+
 def lower_conjunct(conjunct: Conjunct, lowering: Lowering) -> Conjunct:
     """A conjunct over projected columns."""
     return replace(conjunct, expression=lowering.lowered(conjunct.expression, is_guarded=False))
@@ -141,10 +146,10 @@ def _all(parts: list[Expression]) -> Expression:
 def _equal_columns(query: EventQuery, lowering: EventLowering) -> dict[str, str]:
     """The keys of equalities as projected columns. One that can fail is none, unless it is computed anyway.
 
-    Where matches are numbered, a partition of the query stays whole.
+    Where matches are numbered, or `partition_gap` is between all events of it, a partition of the query stays whole.
     """
     found: dict[str, str] = {}
-    if query.measures is None:
+    if query.measures is None or query.partition_gap is not None:
         return found
     for key in find_partition(query).keys:
         text = render(key, lowering.input_column)
@@ -154,7 +159,9 @@ def _equal_columns(query: EventQuery, lowering: EventLowering) -> dict[str, str]
 
 
 def _taking_part(query: EventQuery, lowering: Lowering) -> str | None:
-    """What holds for the events that can influence a match."""
-    tests = [] if query.relevant is None else [render(query.relevant, lowering.input_column)]
+    """What holds for the events that can influence a match, or, with `partition_gap`, for those of its partitions."""
+    tests = []
+    if query.relevant is not None and query.partition_gap is None:
+        tests.append(render(query.relevant, lowering.input_column))
     tests += [f"{render(key.expression, lowering.input_column)} IS NOT NULL" for key in query.partition_by]
     return " AND ".join(f"({test})" for test in tests) or None

@@ -1,17 +1,19 @@
 """The runner of event queries: one query, fed with ordered rows of any number of open partitions.
 
-Rows that cannot take part are not fed (`engine.taking_part`). Where the partitions that are fed are finer than those of
-the query, because equalities make them, who feeds puts matches in order and numbers them (`ranked`).
+Rows that cannot take part are not fed (`taking_part`); with the setting `partition_gap` they are left out here. Where
+the partitions that are fed are finer than those of the query, because equalities make them, who feeds puts matches in
+order and numbers them (`ranked`).
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparkrex.columns.gaps import kept_rows
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.event_order import check_order, order_columns
@@ -23,6 +25,7 @@ from sparkrex.modes.events.nfab.kept import FRESH, TABLES, put_into, take_out
 from sparkrex.modes.events.nfab.matcher import Feeding
 from sparkrex.modes.events.nfab.windows import window_size
 from sparkrex.modes.events.output import build_events
+from sparkrex.modes.events.taking_part import rows_taking_part
 from sparkrex.modes.plan import columns_of
 
 if TYPE_CHECKING:
@@ -86,6 +89,7 @@ class EventRunner:
     def decide(self, state: State, feed: Feed) -> Decided:
         """The matches that this feed decides. Changes the state."""
         assert self.refusal is None or feed.is_whole
+        feed = self._taking_part(feed)
         if feed.is_whole:
             return self._decide_whole(state, feed)
         frame = state.open(feed)
@@ -98,6 +102,15 @@ class EventRunner:
             put_into(state, feed.slots, found.kept, found.first_held)
             state.close(feed, frame, found.first_held, self.matcher.settings)
         return Decided(frame, found.matches, numbers, found.statistics)
+
+    def _taking_part(self, feed: Feed) -> Feed:
+        """The feed without rows that cannot take part: with `partition_gap` they come too, because they end silence."""
+        if self.query.partition_gap is None or self.query.relevant is None:
+            return feed
+        matcher = self.matcher
+        keep = rows_taking_part(self.query, feed.table, matcher.evaluator, matcher.settings)
+        table, arrangement = kept_rows(feed.table, feed.arrangement, keep)
+        return replace(feed, table=table, arrangement=arrangement)
 
     def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
         """See `matching.runner.Waking`: a window of time passes `size` behind its first event."""
@@ -124,7 +137,11 @@ class EventRunner:
         with placed(self.query, frame, feed.slots):
             check_order(self.query, frame.table, frame.arrangement.order, frame.offsets)
             found = self.matcher.find(arranged_columns(self.query, frame), Feeding.whole(n_partitions))
-        numbers = number_within(found.matches.places(frame.end), np.zeros(n_partitions, np.int64))
+        place = found.matches.places(frame.end)
+        if state.n_numbered is not None:
+            numbers = self._number(state, feed.slots, place)
+        else:
+            numbers = number_within(place, np.zeros(n_partitions, np.int64))
         return Decided(frame, found.matches, numbers, found.statistics)
 
     def _number(self, state: State, slots: NDArray[np.int64], place: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -44,6 +44,7 @@ def _relation(
     lines = [
         f"MatchRecognize {plan.rows_per_match.value}{shown}, {plan.skip}",
         f"├─ partition by {keys}",
+        *(f"├─ {line}" for line in plan.gap_lines()),
         f"├─ order by {order or 'none: input order'}",
         f"├─ pattern {plan.pattern}",
     ]

@@ -52,6 +52,7 @@ class SearchExplained:
         order = ", ".join(f"{key.expression}{' desc' if key.is_descending else ''}" for key in search.order_by)
         found = [
             Branch(f"partition by {keys}"),
+            *map(Branch, search.gap_lines()),
             Branch(f"order by {order or 'none: input order'}"),
             Branch(f"pattern {search.pattern}"),
             *(Branch(f"define {text}") for text in definition_texts(search)),

@@ -61,7 +61,8 @@ def cut_by_spark(search: SegmentSearch, number: str, *, keeps_order: bool) -> Se
     first = Target(semantics=Semantics.FINAL, end=End.FIRST)
     keys = tuple(Measure(key.name, ColumnAt(first, key.name)) for key in search.partition_by)
     by_number = (PartitionKey(number, ColumnAt(Target(), number)),) if keys else ()
-    order_by = search.order_by if keeps_order else ()
+    # Where partitions end at gaps, at least the time is there.
+    order_by = search.order_by if keeps_order else search.order_by[: search.partition_gap is not None]
     return replace(search, partition_by=by_number, order_by=order_by, measures=(*keys, *search.measures))
 
 

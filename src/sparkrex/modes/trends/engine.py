@@ -13,6 +13,7 @@ from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.matching.event_order import order_columns
 from sparkrex.matching.feeding import feeds_of, partition_named
+from sparkrex.matching.gaps import end_at_gaps
 from sparkrex.matching.unknown_types import warn_of_types_as_variables, warn_of_unknown_types
 from sparkrex.modes.trends.guarded import guarded
 from sparkrex.modes.trends.merge import merge_partials
@@ -92,4 +93,4 @@ def arrange_trends(query: TrendQuery, table: pa.Table, settings: Settings) -> Ar
         for name, key in zip(order_columns(query), query.order_by, strict=True)
     ]
     keys = [table.column(name) for name in key_columns(query)]
-    return arrange(keys, sort_keys, table.num_rows, settings.thread_count())
+    return end_at_gaps(query, arrange(keys, sort_keys, table.num_rows, settings.thread_count()), sort_keys)

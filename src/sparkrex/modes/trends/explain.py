@@ -52,7 +52,7 @@ class TrendsExplained:
         automaton = make_automaton(query)
         comparisons = Comparisons.of(query)
         found = [
-            Branch(_partition_text(query)), Branch(_order_text(query)),
+            Branch(_partition_text(query)), *map(Branch, query.gap_lines()), Branch(_order_text(query)),
             Branch("pattern " + " & ".join(map(str, query.patterns))),
             Branch("within " + ("no window" if query.window is None else _window_text(query.window))),
         ]

@@ -160,10 +160,10 @@ def _taking_part(query: TrendQuery, lowering: Lowering) -> str | None:
 def _needed(query: TrendQuery) -> list[Expression] | None:
     """The conditions of which an event meets one if it can be bound to a variable; None if no event may be dropped.
 
-    Windows that count events count all of them. A condition that is not the same when it is evaluated again is left to
-    the workers, who test the one that was projected.
+    Windows that count events count all of them, and `partition_gap` is between all of them. A condition that is not
+    the same when it is evaluated again is left to the workers, who test the one that was projected.
     """
-    if query.window is not None and query.window.unit is WindowUnit.EVENTS:
+    if query.partition_gap is not None or (query.window is not None and query.window.unit is WindowUnit.EVENTS):
         return None
     by_variable = {definition.variable: definition.condition for definition in query.definitions}
     if not by_variable.keys() >= set(variables_of(query)):

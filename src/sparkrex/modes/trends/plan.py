@@ -174,7 +174,7 @@ class TrendQuery(Plan):
 
     def needs_merge(self) -> bool:
         """Whether several partitions are one group."""
-        return len(self.partition_by) > len(self.group_by)
+        return len(self.partition_by) > len(self.group_by) or self.partition_gap is not None
 
     def with_tie_break(self, names: Sequence[str]) -> TrendQuery:
         """The time, the columns that the query itself names, then these."""

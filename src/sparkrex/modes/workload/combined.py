@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sparkrex.columns.arrange import Arrangement
-from sparkrex.columns.wrap import wrap
+from sparkrex.columns.gaps import kept_rows
 from sparkrex.errors import ExecutionError, RexError
-from sparkrex.matching.feed import Feed
 from sparkrex.matching.state import State
-from sparkrex.modes.events.engine import rows_taking_part
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.runner import EventRunner
+from sparkrex.modes.events.taking_part import rows_taking_part as rows_of_query
 from sparkrex.modes.workload.choose import Chosen, choose
 from sparkrex.modes.workload.compiled import compile_plan
 from sparkrex.modes.workload.estimate import estimate
@@ -22,16 +18,18 @@ from sparkrex.modes.workload.naming import NamingEvaluator, inside
 from sparkrex.modes.workload.output import build_workload
 from sparkrex.modes.workload.plan import ERROR
 from sparkrex.modes.workload.runner import new_state
+from sparkrex.modes.workload.taking_part import rows_taking_part
 from sparkrex.modes.workload.waiting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.matching.feed import Frame
+    from sparkrex.matching.feed import Feed, Frame
     from sparkrex.modes.events.nfab.contract import EventMatches
     from sparkrex.modes.workload.plan import WorkloadPlan
     from sparkrex.modes.workload.runner import PastStops
@@ -144,8 +142,9 @@ class WorkloadRunner:
         self.own: dict[int, EventRunner] = {}
         for number in self.compiled.own:
             with inside(plan.patterns[number]):
-                matcher = NfabMatcher(plan.queries[number], self.evaluator, settings)
-            self.own[number] = EventRunner(plan.queries[number], matcher, settings.thread_count())
+                query = replace(plan.queries[number], relevant=None)  # others are not fed
+                matcher = NfabMatcher(query, self.evaluator, settings)
+            self.own[number] = EventRunner(query, matcher, settings.thread_count())
 
     @property
     def refusal(self) -> str | None:
@@ -166,6 +165,9 @@ class WorkloadRunner:
         parts: dict[int, Part] = {}
         stops: list[Stop] = []
         seconds = 0.0
+        if self.plan.partition_gap is not None:
+            # In Spark's workers rows that cannot take part come too, because they end silence.
+            feed = _kept(feed, rows_taking_part(self.plan, feed.table, self.evaluator, self.settings))
         if self.compiled.shared:
             decided = self.chosen(state, feed).runner.decide(state, feed, at_once=at_once, past=past)
             numbers = self.compiled.numbers
@@ -198,17 +200,12 @@ class WorkloadRunner:
 
     def _own_feed(self, number: int, feed: Feed) -> Feed:
         """The rows of a feed that can take part in one pattern."""
-        takes_part = rows_taking_part(self.plan.queries[number], feed.table, self.evaluator, self.settings)
-        if takes_part.all():
-            return feed
-        own = feed.arrangement
-        order = np.arange(len(takes_part)) if own.order is None else own.order
-        keep = takes_part[order]
-        n_before = np.concatenate(([0], np.cumsum(keep)))
-        offsets = n_before[own.offsets].astype(np.int64)
-        table = feed.table.take(wrap(order[keep]))
-        arrangement = Arrangement(None, offsets, table.num_rows)
-        return Feed(table, arrangement, feed.slots, feed.opens, feed.closes, feed.horizon)
+        return _kept(feed, rows_of_query(self.plan.queries[number], feed.table, self.evaluator, self.settings))
+
+
+def _kept(feed: Feed, keep: NDArray[np.bool_]) -> Feed:
+    table, arrangement = kept_rows(feed.table, feed.arrangement, keep)
+    return replace(feed, table=table, arrangement=arrangement)
 
 
 def overflow_error(plan: WorkloadPlan, stop: Stop, feed: Feed) -> RexError:

@@ -9,13 +9,14 @@ import numpy as np
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.matching.feeding import feeds_of, partition_named
 from sparkrex.matching.unknown_types import warn_of_unknown_types
-from sparkrex.modes.events.engine import arrange_events, check_events, key_columns
+from sparkrex.modes.events.engine import arrange_kept, check_events
+from sparkrex.modes.events.taking_part import key_columns
 from sparkrex.modes.workload.combined import Detected, WorkloadRunner
 from sparkrex.modes.workload.contradictions import refuse_contradictions
 from sparkrex.modes.workload.estimate import estimate
 from sparkrex.modes.workload.naming import inside
 from sparkrex.modes.workload.output import build_workload
-from sparkrex.modes.workload.taking_part import taking_part
+from sparkrex.modes.workload.taking_part import rows_taking_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,9 +39,9 @@ def detect(
     """The matches of all patterns as they are decided: in one piece, or chunk by chunk. `on_plan` is told the plan."""
     warn_of_types(plan, table)
     refuse_contradictions(plan, table.schema)
-    table = taking_part(plan, table, evaluator, settings)
-    watch.lap("drop", f"{table.num_rows:,} rows can take part")
-    arrangement = arrange_events(plan.queries[0], table, settings)
+    keep = rows_taking_part(plan, table, evaluator, settings)
+    watch.lap("drop", f"{np.count_nonzero(keep):,} rows can take part")
+    table, arrangement = arrange_kept(plan.queries[0], table, keep, settings)
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
     runner = WorkloadRunner(plan, evaluator, settings, on_progress)
     state = runner.open()

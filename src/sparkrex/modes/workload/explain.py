@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sparkrex.modes.events.engine import arrange_events
+from sparkrex.modes.events.engine import arrange_kept
 from sparkrex.modes.workload.choose import search_plan
 from sparkrex.modes.workload.compiled import compile_plan
 from sparkrex.modes.workload.describe import Description, listed
 from sparkrex.modes.workload.engine import detect
 from sparkrex.modes.workload.estimate import estimate
 from sparkrex.modes.workload.planner.statistics import Statistics
-from sparkrex.modes.workload.taking_part import taking_part
+from sparkrex.modes.workload.taking_part import rows_taking_part
 from sparkrex.modes.workload.wording import Wording
 from sparkrex.stopwatch import Stopwatch
 from sparkrex.tree_text import Branch, stages, time_text
@@ -67,7 +67,7 @@ class WorkloadExplained:
         keys = ", ".join(key.name for key in self.plan.partition_by) or "none: one partition"
         time, *tie_break = (str(key.column) for key in self.plan.order_by)
         order = f"order by {time}" + (f", ties by {', '.join(tie_break)}" if tie_break else "")
-        found = [Branch(f"partition by {keys}"), Branch(order)]
+        found = [Branch(f"partition by {keys}"), *map(Branch, self.plan.gap_lines()), Branch(order)]
         if self.compiled.shared:
             names = [form.name for form in self.compiled.forms]
             found.append(Branch(f"{len(names):,} patterns share a plan: {listed(names)}"))
@@ -126,10 +126,9 @@ def explain_workload(
     compiled = compile_plan(plan)
     optimized, rates = None, ""
     if compiled.shared:
-        rows = taking_part(plan, table, evaluator, settings)
-        statistics = estimate(
-            compiled, rows, arrange_events(plan.queries[0], rows, settings), evaluator, settings, plan.options.seed
-        )
+        keep = rows_taking_part(plan, table, evaluator, settings)
+        rows, arrangement = arrange_kept(plan.queries[0], table, keep, settings)
+        statistics = estimate(compiled, rows, arrangement, evaluator, settings, plan.options.seed)
         optimized = search_plan(compiled, plan.options, statistics, on_progress)
         rates = f"rates and selectivities from {table.num_rows:,} rows"
     return WorkloadExplained(plan, compiled, optimized, rates, watch.laps if analyze else ())

@@ -27,8 +27,9 @@ from sparkrex.columns.wrap import wrap
 from sparkrex.matching.event_order import order_columns
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.state import ROWS
-from sparkrex.modes.events.engine import arrange_events, key_columns
+from sparkrex.modes.events.engine import arrange_events
 from sparkrex.modes.events.runner import number_within
+from sparkrex.modes.events.taking_part import key_columns
 from sparkrex.modes.workload.choose import Chosen, extend_plan, improve_plan, run_by, search_plan
 from sparkrex.modes.workload.combined import Detected, Part, WorkloadRunner, WorkloadState
 from sparkrex.modes.workload.counts import keep_stopped

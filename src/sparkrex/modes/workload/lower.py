@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sparkrex.modes.events.lower import EventLowering, lower_conjunct, lower_definition
+from sparkrex.modes.events.lower import EventLowering, lower_conjunct, lower_definition, relevant_column
 from sparkrex.modes.events.pattern import AnyOf, Event, Kleene, children
 from sparkrex.modes.events.plan import MATCH_ID, VARIABLE
 from sparkrex.modes.plan import PartitionKey
@@ -67,11 +67,15 @@ def _lower(plan: WorkloadPlan, lowering: WorkloadLowering, own: dict[int, str]) 
 
     passed = {name: lowering.column(ColumnAt(Target(), name), "c") for name in plan.input_columns}
     columns = tuple(passed.values())
+    has_gap = plan.partition_gap is not None
+    taking_part = _taking_part(plan, lowering)
+    relevant = ColumnAt(Target(), lowering.sql(taking_part, "p")) if has_gap and taking_part is not None else None
     patterns = tuple(
         replace(pattern, own=own.get(number), query=replace(
             _lowered(pattern.query, lowering, is_shared=number not in own), input_columns=columns,
-            partition_by=partition_by, order_by=order_by, relevant=None, output_names=None, type_column=None,
-            type_names=(), measures=None,
+            partition_by=partition_by, order_by=order_by, output_names=None,
+            relevant=relevant_column(pattern.query.relevant, lowering) if has_gap and number in own else relevant,
+            type_column=None, type_names=(), measures=None,
         ))
         for number, pattern in enumerate(plan.patterns)
     )
@@ -123,17 +127,23 @@ def _type(definition: Definition, lowering: EventLowering) -> Definition:
     return replace(definition, condition=condition)
 
 
-def _where(plan: WorkloadPlan, lowering: EventLowering) -> str | None:
-    """What holds for the events that can influence a match."""
+def _taking_part(plan: WorkloadPlan, lowering: EventLowering) -> str | None:
+    """What holds for the events that a pattern names; None if it is all of them."""
     parts = relevant_parts(plan)
-    tests = []
-    if parts is not None:
-        options = []
-        for column, names in parts[0].items():
-            listed = ", ".join(render(Literal(name), lowering.input_column) for name in names)
-            options.append(f"{lowering.input_column(ColumnAt(Target(), column))} IN ({listed})")
-        options += [render(condition, lowering.input_column) for condition in parts[1]]
-        tests.append(" OR ".join(f"({option})" for option in options))
+    if parts is None:
+        return None
+    options = []
+    for column, names in parts[0].items():
+        listed = ", ".join(render(Literal(name), lowering.input_column) for name in names)
+        options.append(f"{lowering.input_column(ColumnAt(Target(), column))} IN ({listed})")
+    options += [render(condition, lowering.input_column) for condition in parts[1]]
+    return " OR ".join(f"({option})" for option in options)
+
+
+def _where(plan: WorkloadPlan, lowering: EventLowering) -> str | None:
+    """What holds for the events that can influence a match, or, with `partition_gap`, for those of its partitions."""
+    taking_part = _taking_part(plan, lowering)
+    tests = [taking_part] if taking_part is not None and plan.partition_gap is None else []
     tests += [f"{render(key.expression, lowering.input_column)} IS NOT NULL" for key in plan.partition_by]
     return " AND ".join(f"({test})" for test in tests) or None
 

@@ -130,6 +130,11 @@ class WorkloadPlan(Plan):
         """Every pattern has these columns behind its order."""
         return self._changed(tuple(query.with_tie_break(names) for query in self.queries))
 
+    def with_partition_gap(self, microseconds: int) -> WorkloadPlan:
+        """Every pattern has the same partitions."""
+        changed = self._changed(tuple(replace(query, partition_gap=microseconds) for query in self.queries))
+        return replace(changed, partition_gap=microseconds)
+
     def ranked(self, rank: str) -> WorkloadPlan:
         """Every pattern has the rank in the place of its tie-break columns."""
         return self._changed(tuple(query.ranked(rank) for query in self.queries))

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparkrex.columns.ordered import Columns
-from sparkrex.modes.events.engine import arrange_events, key_columns
+from sparkrex.modes.events.engine import arrange_events
 from sparkrex.modes.events.nfab.windows import Times
 from sparkrex.modes.events.pattern import allows_empty, around_absences
+from sparkrex.modes.events.taking_part import key_columns
 from sparkrex.syntax.units import WindowUnit
 
 if TYPE_CHECKING:

@@ -15,13 +15,15 @@ from sparkrex.columns.ordered import Columns
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
-from sparkrex.modes.events.engine import key_columns
+from sparkrex.modes.events.taking_part import key_columns
 from sparkrex.modes.plan import columns_of
 from sparkrex.modes.workload.conditions import named_type
 from sparkrex.scalar.expression import Call
 from sparkrex.scalar.split import Condition
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.workload.plan import WorkloadPlan
     from sparkrex.scalar.expression import Expression
@@ -45,7 +47,15 @@ def relevant_parts(plan: WorkloadPlan) -> tuple[dict[str, list[str]], list[Expre
 
 
 def taking_part(plan: WorkloadPlan, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
-    """The rows that can influence a match: of types that a pattern names, without NULL in an equivalence test."""
+    """The rows that can influence a match."""
+    keep = rows_taking_part(plan, table, evaluator, settings)
+    return table if keep.all() else table.filter(wrap(keep))
+
+
+def rows_taking_part(
+    plan: WorkloadPlan, table: pa.Table, evaluator: Evaluator, settings: Settings
+) -> NDArray[np.bool_]:
+    """By row whether it can influence a match: of types that a pattern names, without NULL in an equivalence test."""
     n_rows = table.num_rows
     keep = np.ones(n_rows, np.bool_)
     parts = relevant_parts(plan)
@@ -66,7 +76,7 @@ def taking_part(plan: WorkloadPlan, table: pa.Table, evaluator: Evaluator, setti
     for name in key_columns(plan.queries[0]):
         if table.column(name).null_count:
             keep &= numpy_of(plain(table.column(name).is_valid()))
-    return table if keep.all() else table.filter(wrap(keep))
+    return keep
 
 
 def is_binary(kind: pa.DataType) -> bool:

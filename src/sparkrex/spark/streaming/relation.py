@@ -76,6 +76,11 @@ def _stream_work(
 ) -> tuple[StreamWork, DataFrame, StructType]:
     """The work on a stream, the rows for it, and what comes out."""
     check_requirements(host.spark)
+    if lowered.following is not None and plan.partition_gap is not None:
+        raise UnsupportedError(
+            "REX302", "trends with partition_gap are not supported on streams: the partitions of a group are merged",
+            host.source, relation.span, hint="leave the setting out; with WITHIN, windows that end are forgotten",
+        )
     if lowered.following is not None:
         raise UnsupportedError(
             "REX302", "trends of groups that have several partitions are not supported on streams", host.source,
