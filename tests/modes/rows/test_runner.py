@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from tests.differential.relations import one_database
 
+import sparkrex as rex
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.hosts.duckdb.host import DuckDbHost
 from sparkrex.matching.feed import Feed
@@ -100,3 +101,15 @@ def test_a_timeout_waits_longer_than_the_search() -> None:
     assert given == [[], [], [("k0", "TIMEOUT", 10, 11), ("k0", "MATCH", 11, 11)]]
     given = fed(query, [{0: [10, 11]}, {0: []}, {0: [13]}], {}, {0: 11, 1: 12})
     assert given == [[], [], [("k0", "MATCH", 11, 11)]]
+
+
+def test_a_column_that_has_only_risen_so_far_may_fall() -> None:
+    """`x < A.x` bounds a run as long as x rises. Of rows to come that is known of the order only."""
+    rows = pa.table({"t": [1, 2, 2, 3, 4], "x": [1, 4, 4, 4, 3]})
+    text = """SELECT * FROM rows MATCH_RECOGNIZE (ORDER BY t MEASURES COUNT(*) AS n AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (A B* C) WITHIN 5 DEFINE A AS x > 1, C AS x < A.x)"""
+    found = [
+        rex.sql(text, rows=rows, settings={"chunk_rows": chunk, "matcher": "backtrack"}).column("n").to_pylist()
+        for chunk in (None, 1, 2, 3, 4)
+    ]
+    assert found == [[4, 3, 2]] * 5

@@ -2,8 +2,8 @@
 
 Here is decided what `kernels.backtrack` may pass over in a run: rows where the bitmap of the variable behind it is not
 set, and rows above a bound. A bound is a conjunct `x <= y + constant` of the variable behind the run, where x is a
-column at the row under test that only rises within partitions, as the batch shows, and y is read at a row that the run
-does not change. Once it fails it fails for all later rows: `C.ts - A.ts <= INTERVAL '1' HOUR`, or WITHIN.
+column at the row under test that only rises within partitions, as the rows show if no more come, and y is read at a row
+that the run does not change. Once it fails it fails for all later rows: `C.ts - A.ts <= INTERVAL '1' HOUR`, or WITHIN.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from sparkrex.evaluate.bytecode import Bytecode
     from sparkrex.evaluate.context import Context
+    from sparkrex.scalar.expression import Expression
 
 _SMALLEST = -(2**63)
 
@@ -150,9 +151,14 @@ def find_bounds(code: Bytecode) -> dict[str, list[Bound]]:
 
 
 def run_tables(
-    program: Program, runs: Runs, context: Context, bitmap_of: NDArray[np.int32], bitmaps: NDArray[np.uint8]
+    program: Program, runs: Runs, context: Context, bitmap_of: NDArray[np.int32], bitmaps: NDArray[np.uint8],
+    rising: Expression | None, *, is_whole: bool,
 ) -> RunTables:
-    """What the search needs to know of runs."""
+    """What the search needs to know of runs.
+
+    `rising` is the column that rows are ordered by. Unless partitions end here (`is_whole`), no other is known to rise
+    also in rows to come.
+    """
     code = context.bytecode
     variables = program.variables
     changes = np.array([code.records.changed_by(name) for name in variables] or [False])
@@ -175,8 +181,10 @@ def run_tables(
             if number not in kept or not fits.any():
                 continue
             if bound.column not in rises:
-                rises[bound.column] = not context.columns[2][bound.column] and kernel.is_ascending(
-                    context.columns[0][bound.column], context.frame.offsets
+                rises[bound.column] = (
+                    (is_whole or code.int_columns[bound.column] == rising)
+                    and not context.columns[2][bound.column]
+                    and bool(kernel.is_ascending(context.columns[0][bound.column], context.frame.offsets))
                 )
             if rises[bound.column]:
                 bound_of[fits] = len(bounds)

@@ -78,7 +78,7 @@ class Search:
         bitmap_of = np.array([numbers.get(name, -1) for name in variables] or [-1], np.int32)
         frame = Columns(pa.table({"letter": pa.array(list(text), pa.string())}), cuts)
         context = Context((), variables, frame, None, 1)  # type: ignore[arg-type]  # it is asked for no condition
-        runs = run_tables(program, self.runs, context, bitmap_of, bitmaps)
+        runs = run_tables(program, self.runs, context, bitmap_of, bitmaps, None, is_whole=ends)
         ranges = [self.ranges.get(name, (0, 0)) for name in variables] or [(0, 0)]
         if self.bounds_of_runs:
             runs = runs._replace(bounds=_lines(self.bounds_of_runs), bound_of=np.where(self.runs.is_run, 0, -1))

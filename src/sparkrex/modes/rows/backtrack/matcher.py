@@ -115,7 +115,10 @@ class BacktrackMatcher(Matcher):
             runs.operation, program.variable, label, program.first, program.second, program.entry
         )
         tests = Tests(bitmap_of, bitmaps, context.code_begin, context.code_end)
-        tables = run_tables(program, runs, context, bitmap_of, bitmaps)
+        key = problem.plan.order_by[0] if problem.plan.order_by else None
+        rising = None if key is None or key.is_descending else key.expression
+        is_whole = bool(partitions.ends.all())
+        tables = run_tables(program, runs, context, bitmap_of, bitmaps, rising, is_whole=is_whole)
         barred = self.barred(context.frame, partitions)
         deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
         limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
