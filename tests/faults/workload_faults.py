@@ -62,7 +62,7 @@ class WorkloadFault:
         """Inside, the mistake is made."""
         function = _plain(self.function)
         code = function.__code__
-        function.__code__ = _changed(function, self.right, self.wrong)
+        function.__code__ = changed_code(function, self.right, self.wrong)
         try:
             with interpreted():
                 yield
@@ -87,7 +87,7 @@ def _plain(function: Any) -> FunctionType:
     return cast("FunctionType", found)
 
 
-def _changed(function: FunctionType, right: str, wrong: str) -> CodeType:
+def changed_code(function: FunctionType, right: str, wrong: str) -> CodeType:
     """The code of a function in which something else stands; there must be one such place."""
     source = textwrap.dedent(inspect.getsource(function))
     source = source[source.index("def ") :]  # without decorators

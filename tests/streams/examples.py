@@ -29,7 +29,9 @@ from tests.modes.trends.streams import TYPES as TREND_TYPES
 from tests.modes.trends.texts import call_of
 from tests.streams.driving import EPOCH, TICK, TIME, Query
 
+from sparkrex.errors import AnalysisError
 from sparkrex.languages.events.syntax import StreamOptions
+from sparkrex.modes.events.pattern import has_any_order
 from sparkrex.modes.trends.language.syntax import TrendOptions
 from sparkrex.modes.trends.plan import Counts
 
@@ -167,20 +169,32 @@ def event_example(seed: int, number: int) -> Example:
         drawn = generate_any_order(drawing) if draw.random() < 0.15 else event_draws.generate(drawing)
         query = drawn.query
         if query.order_by[0].column == TIME and can_be_said(query):
-            break
+            options = StreamOptions(
+                TIME, tuple(str(key.column) for key in query.order_by[1:]), "kind", ANY_EVENT,
+                has_strict_ties=query.has_strict_ties,
+            )
+            asked = Query(text_of(query), "MATCH_EVENTS", options)
+            if not has_any_order(query.pattern) or is_legal(asked, {"id": pa.int64(), **EVENT_TYPES}):
+                break
     has_ties = len(query.order_by) > 1
     events = event_draws.events(
         drawing, draw.choice([6, 10, 14]), n_keys=3, has_ties=has_ties, parts=bool(query.partition_by)
     )
     for place, row in enumerate(events):
         row["id"] = place
-    tie_break = tuple(str(key.column) for key in query.order_by[1:])
-    options = StreamOptions(TIME, tie_break, "kind", ANY_EVENT, has_strict_ties=query.has_strict_ties)
     return Example(
-        "events", Query(text_of(query), "MATCH_EVENTS", options),
-        table_of(arriving(draw, events, TIME), {"id": pa.int64(), **EVENT_TYPES}), f"{seed} {number}",
+        "events", asked, table_of(arriving(draw, events, TIME), {"id": pa.int64(), **EVENT_TYPES}), f"{seed} {number}",
         (*(key.name for key in query.partition_by), "match_id"),
     )
+
+
+def is_legal(query: Query, types: dict[str, pa.DataType]) -> bool:
+    """Whether the text means something: inside AND that is not known before."""
+    try:
+        query.batch(table_of([], types))
+    except AnalysisError:
+        return False
+    return True
 
 
 # Trends.
@@ -254,6 +268,31 @@ def _clauses(seed: int, block: int) -> list[tuple[str, str]]:
     return found
 
 
+# Many keys.
+
+_OF_KEYS = (
+    "MEASURES MATCH_NUMBER() AS m, PREV(FIRST(id)) AS p, LAST(id) AS b PATTERN (A B) DEFINE A AS x > 1, B AS x > 0",
+    "MEASURES FIRST(id) AS a, NEXT(LAST(id)) AS b AFTER MATCH SKIP TO NEXT ROW PATTERN (A B+) DEFINE B AS x > PREV(x)",
+    "MEASURES MATCH_NUMBER() AS m, FIRST(id) AS a PATTERN (A B*) WITHIN INTERVAL '4' SECOND DEFINE A AS x > 1",
+    "MEASURES FIRST(id) AS a, COUNT(*) AS n PATTERN (^ A B | A{3}) WITHIN INTERVAL '4' SECOND",
+    "MEASURES START_INDEX() AS i, LAST(A.id) AS b ALL MATCHES PATTERN (A) "
+    "DEFINE SEGMENT A AS sum(x) > 1 AND window(ts, 0, 2, SECOND)",
+)
+
+
+def key_example(seed: int, number: int) -> Example:
+    """Plain queries over a dozen keys, which go to several shards and come back from there."""
+    draw = random.Random(f"keys {seed} {number}")
+    rows, ticks = [], 0
+    for place in range(draw.choice([30, 60])):
+        ticks += draw.choice([0, 0, 1])
+        k, x = draw.choice("abcdefghijkl"), draw.randint(0, 3)
+        rows.append({"id": place, "g": 0, "t": ticks, "k": k, "x": x, "y": 0.0, TIME: moment(draw, ticks)})
+    query = Query(f"PARTITION BY k ORDER BY ts {draw.choice(_OF_KEYS)}", settings={"tie_break": "id"})
+    return Example("keys", query, table_of(arriving(draw, rows, TIME), ROW_TYPES), f"{seed} {number}")
+
+
 MODES: dict[str, Callable[[int, int], Example]] = {
     "rows": row_example, "events": event_example, "trends": trend_example, "segments": segment_example,
+    "keys": key_example,
 }

@@ -123,6 +123,17 @@ def test_once_all_windows_have_passed_nothing_is_kept(name: str) -> None:
         assert stream.drain().num_rows == 0
 
 
+def test_every_slot_is_due_at_its_own_time() -> None:
+    with one_database():
+        rows = pa.concat_tables([rows_of_keys(np.array([key]), ticks=3 * key, n=1) for key in range(3)])
+        bucket = OneBucket(FORGETTING["a row pattern"], rows)
+        bucket.batch(rows, (EPOCH + 1) * TICK)
+        for key in range(3):
+            end = (EPOCH + 3 * key + 5) * TICK - 1
+            assert bucket.batch(rows.slice(0, 0), end - 1) == 0
+            assert bucket.batch(rows.slice(0, 0), end) == 1
+
+
 def test_match_numbers_cost_a_small_record_for_each_key() -> None:
     with one_database():
         rows = rows_of_keys(np.arange(3000))

@@ -1,0 +1,239 @@
+"""Deliberate faults of streams: each is one line that says something else while its context is open.
+
+`shown_by` says what finds it: "streams" and "finality" with the mode of their random queries, or a test by hand.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tests.faults.workload_faults import changed_code
+
+from sparkrex.matching import waking
+from sparkrex.modes.events.nfab.windows import Times
+from sparkrex.modes.events.runner import EventRunner
+from sparkrex.modes.rows import deadlines, silence
+from sparkrex.modes.rows.runner import RowRunner
+from sparkrex.modes.segments.runner import SegmentRunner
+from sparkrex.modes.trends.runner import TrendRunner
+from sparkrex.streams import groups, order
+from sparkrex.streams.groups import Group
+from sparkrex.streams.head import Head
+from sparkrex.streams.operator import BucketOperator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFault:
+    """What is done wrong, in words; the function, what stands in it, and what stands there instead."""
+
+    name: str
+    function: Any
+    right: str
+    wrong: str
+    shown_by: str = "streams rows"
+
+    @contextmanager
+    def inject(self) -> Iterator[None]:
+        """Inside, the mistake is made."""
+        code = self.function.__code__
+        self.function.__code__ = changed_code(self.function, self.right, self.wrong)
+        try:
+            yield
+        finally:
+            self.function.__code__ = code
+
+
+TIME_FAULTS = (
+    StreamFault(
+        "a row at the watermark is in time", BucketOperator._late, "ints_of(column) <= previous",
+        "ints_of(column) < previous",
+    ),
+    StreamFault(
+        "a batch's own watermark makes its rows late", BucketOperator.advance, "unpack(blobs, task.schema), previous",
+        "unpack(blobs, task.schema), now",
+    ),
+    StreamFault(
+        "a row without a time is not late", BucketOperator._late, "np.asarray(column.is_null())",
+        "np.zeros(len(column), np.bool_)",
+    ),
+    StreamFault(
+        "a row at the watermark waits", BucketOperator._release, "times <= now", "times < now", "finality rows"
+    ),
+    StreamFault(
+        "a watermark goes back", BucketOperator.advance, "now = previous  #", "now = now  #", "a watermark goes back"
+    ),
+    StreamFault(
+        "rows that wait are forgotten when others come", BucketOperator._release,
+        "pa.concat_tables([self._pending(store), rows])", "rows",
+    ),
+    StreamFault(
+        "nothing is due when it is due", BucketOperator.advance, "head.next_due <= now", "head.next_due < now",
+        "finality rows",
+    ),
+    StreamFault(
+        "a slot is fed after it is due", BucketOperator._feed, "due <= (now or 0)", "due < (now or 0)",
+        "finality rows",
+    ),
+    StreamFault(
+        "rows that wait are not due", BucketOperator._release,
+        "due = min(due, int(times[~is_released].min(initial=NEVER)))", "due = min(due, NEVER)", "finality rows",
+    ),
+    StreamFault(
+        "only the last slot is due", BucketOperator._advance_slots, "open_slots.due.min(initial=NEVER)",
+        "(open_slots.due.max(initial=0) or NEVER)", "slots are due",
+    ),
+    StreamFault(
+        "idle slots begin anew", BucketOperator._feed, "np.zeros(len(idle), np.bool_)", "np.ones(len(idle), np.bool_)"
+    ),
+    StreamFault("the end does not close", BucketOperator.drain, "closes=True", "closes=False"),
+    StreamFault(
+        "what waits is not drained", BucketOperator.drain, "pending = self._pending(store)",
+        "pending = self._pending(store).slice(0, 0)",
+    ),
+)
+
+NUMBER_FAULTS = (
+    StreamFault(
+        "matches are numbered from 0 after a restart", BucketOperator._advance_slots,
+        "first_number + head.n_numbered", "first_number", "streams events",
+    ),
+    StreamFault(
+        "the end numbers matches from 0", BucketOperator.drain,
+        "bucket * _NUMBERS_OF_A_BUCKET + head.n_numbered", "bucket * _NUMBERS_OF_A_BUCKET", "streams events",
+    ),
+    StreamFault(
+        "tied rows are in the order of their arrival", order.ordered_partitions,
+        "order = _settle_ties(rows, order, words)", "order = order", "ties",
+    ),
+    StreamFault(
+        "keys with one hash are one partition", order.ordered_partitions, "words[:n_keys]", "words[:1]", "streams keys",
+    ),
+    StreamFault(
+        "the state of another query is taken", Head.read, 'found.pop("fingerprint") != fingerprint',
+        'found.pop("fingerprint") is None', "another query",
+    ),
+    StreamFault(
+        "another format is read", Head.read, 'found.pop("format") != FORMAT', 'found.pop("format") is None',
+        "another format",
+    ),
+)
+
+SHARD_FAULTS = (
+    StreamFault(
+        "a shard is forgotten", BucketOperator._advance_slots,
+        "(hashes, head.n_shards)).tolist()", "(hashes, head.n_shards))[:1].tolist()",
+        "streams keys",
+    ),
+    StreamFault(
+        "slots that become silent replace those of their shard", BucketOperator._write_shards,
+        "own = Group.joined([self._shard(store, shards, number), own])", "own = own",
+        "streams keys",
+    ),
+    StreamFault(
+        "a shard that is split keeps what it gives", BucketOperator._split,
+        "parts[giver] = parts[giver].where(place == giver)", "parts[giver] = parts[giver]",
+        "streams keys",
+    ),
+    StreamFault(
+        "always the first shard is split", groups.split_from, "n_shards - (1 <<", "0 * (1 <<",
+        "streams keys",
+    ),
+    StreamFault(
+        "a drain reads the first shard only", BucketOperator.drain, "range(head.n_shards if", "range(1 if",
+        "streams keys",
+    ),
+    StreamFault(
+        "the open part stays when it is empty", BucketOperator._advance_slots, "store.delete(OPEN)", "pass",
+        "streams keys",
+    ),
+    StreamFault(
+        "every shard is read", BucketOperator._advance_slots,
+        "for number in np.unique(shards_of(hashes, head.n_shards)).tolist()", "for number in range(head.n_shards)",
+        "shards",
+    ),
+    StreamFault(
+        "slots of other keys are found", Group.find, "is_same &= code[order[1:]] == code[order[:-1]]",
+        "is_same &= code[order[1:]] >= code[order[:-1]]",
+        "streams keys",
+    ),
+    StreamFault(
+        "no slot is forgotten", BucketOperator._advance_slots, "~runner.forgets(group.state, fed)", "True", "forgotten"
+    ),
+)
+
+WAKING_FAULTS = (
+    StreamFault(
+        "a slot is due by its last row", waking.first_wakes, "np.minimum.reduceat", "np.maximum.reduceat",
+        "finality rows",
+    ),
+    StreamFault(
+        "a moment is a tick late", waking.first_wakes, "+ min(moment.distance, NEVER)",
+        "+ min(moment.distance, NEVER) + 1", "finality rows",
+    ),
+    StreamFault(
+        "a sum is its column", deadlines.moment_behind, "constant + (length if", "constant + 0 * (length if",
+        "time alone",
+    ),
+    StreamFault(
+        "silence lasts a tick longer", silence.barred_variables, "moment.distance <= horizon",
+        "moment.distance < horizon", "finality rows",
+    ),
+    StreamFault(
+        "silence is measured from the first row", silence.barred_variables, "last = high[places] - 1",
+        "last = low[places]",
+    ),
+    StreamFault(
+        "a deadline lasts a tick longer", deadlines.find_deadlines, "min(last, _LARGEST - 1) + 1",
+        "min(last, _LARGEST - 1)", "finality rows",
+    ),
+    StreamFault(
+        "an event's window wakes a tick late", EventRunner.wakes, "Moment(time, size)", "Moment(time, size + 1)",
+        "finality events",
+    ),
+    StreamFault(
+        "an event's window lasts a tick longer", Times._passed, "(bound - self.values >= self.size)",
+        "(bound - self.values > self.size)", "finality events",
+    ),
+    StreamFault(
+        "a trend's window wakes a tick late", TrendRunner.wakes, '.to_numpy()) - 1', '.to_numpy())',
+        "finality trends",
+    ),
+    StreamFault(
+        "a segment's window wakes a tick late", SegmentRunner.wakes, "floor(reach.growth)", "floor(reach.growth) + 1",
+        "finality segments",
+    ),
+)
+
+FORGETTING_FAULTS = (
+    StreamFault(
+        "numbers of matches are forgotten", RowRunner.forgets,
+        'forgotten &= numbers["number"] == _FRESH["number"]', "pass",
+    ),
+    StreamFault(
+        "that a partition has begun is forgotten", RowRunner.forgets, 'forgotten &= numbers["begins"]', "pass",
+        "streams keys",
+    ),
+    StreamFault(
+        "positions in the partition are forgotten", SegmentRunner.forgets, 'forgotten &= numbers["position"] == 0',
+        "pass", "streams keys",
+    ),
+    StreamFault(
+        "windows begin to count anew", TrendRunner.forgets, 'forgotten &= state.numbers["n_seen"][slots] == 0',
+        "pass", "streams trends",
+    ),
+    StreamFault(
+        "a slot with tables is forgotten", waking.holds_nothing, "empty &= table.lengths(slots) == 0",
+        "empty |= table.lengths(slots) == 0", "streams rows",
+    ),
+    StreamFault(
+        "the last row of a key is held for ever", Times.first_tied, "high[has_rows[is_past]]",
+        "high[has_rows[is_past]] - 1", "forgotten events",
+    ),
+)
+
+STREAM_FAULTS = (*TIME_FAULTS, *NUMBER_FAULTS, *SHARD_FAULTS, *WAKING_FAULTS, *FORGETTING_FAULTS)

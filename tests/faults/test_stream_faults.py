@@ -1,0 +1,96 @@
+"""Random streams, the finality oracle and tests by hand catch every seeded fault of streams.
+
+Without a fault they find nothing, which their own tests show.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.differential.relations import one_database
+from tests.faults.stream_faults import STREAM_FAULTS, StreamFault
+from tests.streams import test_finality, test_head, test_state
+from tests.streams.comparing import compare
+from tests.streams.examples import Example, example_of
+from tests.streams.finality import case_of, timings, too_early, too_late
+
+from sparkrex.errors import RexError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SEED = 20261118
+MOST_EXAMPLES = 120
+MOST_CASES = 40
+BY_HAND: dict[str, Callable[[], None]] = {
+    "forgotten": partial(test_state.test_once_all_windows_have_passed_nothing_is_kept, "a row pattern"),
+    "forgotten events": partial(test_state.test_once_all_windows_have_passed_nothing_is_kept, "events"),
+    "slots are due": test_state.test_every_slot_is_due_at_its_own_time,
+    "shards": test_state.test_a_batch_reads_and_writes_the_shards_of_its_keys,
+    "time alone": partial(
+        test_finality.test_time_alone_ends_a_greedy_match,
+        test_finality.row_query("A+", "A AS a", within="WITHIN INTERVAL '2' SECOND"),
+    ),
+    "ties": test_head.test_ties_are_in_an_order_that_does_not_depend_on_arrival,
+    "another query": test_head.test_the_state_of_another_query_is_refused,
+    "another format": test_head.test_the_state_of_another_format_is_refused,
+    "a watermark goes back": test_head.test_a_watermark_never_goes_back,
+}
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+@cache
+def drawn(mode: str, number: int) -> Example:
+    """The same examples for every fault."""
+    return example_of(mode, SEED, number)
+
+
+@pytest.mark.parametrize("fault", [pytest.param(fault, id=fault.name.replace(" ", "-")) for fault in STREAM_FAULTS])
+def test_stream_fault_is_caught(fault: StreamFault, record_property: Callable[[str, object], None]) -> None:
+    with one_database():
+        caught = first_difference(fault)
+    assert caught is not None, f"not caught: {fault.name}"
+    record_property("caught", f"{fault.name}: {' '.join(caught.split())[:200]}")
+
+
+def first_difference(fault: StreamFault) -> str | None:
+    """The first thing that shows a fault, and how."""
+    if fault.shown_by in BY_HAND:
+        return told(fault, partial(passed, BY_HAND[fault.shown_by]))
+    kind, mode = fault.shown_by.split(" ")
+    is_random = kind == "streams"
+    for number in range(MOST_EXAMPLES if is_random else MOST_CASES):
+        problem = told(fault, partial(stream_problem if is_random else finality_problem, mode, number))
+        if problem is not None:
+            return f"{fault.shown_by} {number + 1}, {problem}"
+    return None
+
+
+def passed(test: Callable[[], None]) -> None:
+    """A test by hand has no more to say than that it fails."""
+    test()
+
+
+def stream_problem(mode: str, number: int) -> str | None:
+    return compare(drawn(mode, number)).problem
+
+
+def finality_problem(mode: str, number: int) -> str | None:
+    """A row that comes too early, or too late where it is not known to."""
+    case = case_of(mode, SEED, number)
+    found = timings(case, random.Random(number))
+    wrong = too_early(found) or ([] if test_finality.is_known(case) else too_late(found))
+    return repr(wrong[0]) if wrong else None
+
+
+def told(fault: StreamFault, compared: Callable[[], str | None]) -> str | None:
+    """What a comparison finds under a fault; one that fails, or ends in an error for the user, has found it too."""
+    with fault.inject():
+        try:
+            return compared()
+        except (AssertionError, RexError, pytest.fail.Exception) as error:
+            return f"{error.__class__.__name__}: {error}"
