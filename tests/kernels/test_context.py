@@ -85,8 +85,8 @@ def test_a_bound_is_found_where_the_order_proves_it(monkeypatch: pytest.MonkeyPa
     seen: list[int] = []
     tables = runs.run_tables
 
-    def watched(*arguments: Any) -> Any:
-        result = tables(*arguments)
+    def watched(*arguments: Any, is_whole: bool) -> Any:
+        result = tables(*arguments, is_whole=is_whole)
         seen.append(int((result[3] >= 0).sum()))
         return result
 

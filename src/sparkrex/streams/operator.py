@@ -30,7 +30,7 @@ from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.groups import DUE, LAST, SLOTS_OF_A_SHARD, Group, shards_of, split_from
 from sparkrex.streams.head import Head
 from sparkrex.streams.order import ordered_partitions
-from sparkrex.streams.packing import HASH, compressed, decompressed, read_rows, unpack, write_rows
+from sparkrex.streams.packing import HASH, compressed, decompressed, read_rows, size_of, unpack, write_rows
 from sparkrex.streams.parts import Parts, ends_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,11 @@ class Advanced:
 
 
 class _Counted:
-    """A store that knows how many bytes it has more, if every part is read before it is written."""
+    """A store that knows how many bytes it has more, if every part is read before it is written.
+
+    Bytes are counted before they are compressed: after that, how many they are depends on the order of waiting rows,
+    and a batch that runs again must leave the same head.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -119,12 +123,12 @@ class _Counted:
 
     def get(self, name: str) -> bytes | None:
         data = self._store.get(name)
-        self._sizes[name] = 0 if data is None else len(data)
+        self._sizes[name] = 0 if data is None else size_of(data)
         return data
 
     def put(self, name: str, data: bytes) -> None:
-        self.n_more += len(data) - self._sizes.get(name, 0)
-        self._sizes[name] = len(data)
+        self.n_more += size_of(data) - self._sizes.get(name, 0)
+        self._sizes[name] = size_of(data)
         self._store.put(name, data)
 
     def delete(self, name: str) -> None:

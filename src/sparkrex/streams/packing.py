@@ -62,10 +62,14 @@ def compressed(data: bytes) -> bytes:
     return len(data).to_bytes(8, "little") + short
 
 
+def size_of(data: bytes) -> int:
+    """How many bytes were compressed."""
+    return int.from_bytes(data[:8], "little")
+
+
 def decompressed(data: bytes) -> bytes:
     """What was compressed."""
-    size = int.from_bytes(data[:8], "little")
-    found: bytes = pa.decompress(memoryview(data)[8:], decompressed_size=size, codec="lz4", asbytes=True)
+    found: bytes = pa.decompress(memoryview(data)[8:], decompressed_size=size_of(data), codec="lz4", asbytes=True)
     return found
 
 
