@@ -1,6 +1,7 @@
 """Searches on real streams: what they write and what drains is the answer over the table.
 
-What a bucket does is tested without Spark (tests/streams); here is what Spark has to do with it.
+What a bucket does is tested without Spark (tests/streams); here is what Spark has to do with it. A stream takes ten
+seconds and more, so most of them are slow tests.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def drained(name: str, files: Files) -> DataFrame:
     return rex.drain(files.checkpoint(), SEGMENTS, ticks=files.stream(), settings=SETTINGS)
 
 
-@pytest.mark.parametrize("name", ["segments", "events", "trends"])
+@pytest.mark.parametrize("name", [
+    pytest.param("segments", marks=pytest.mark.slow), "events", pytest.param("trends", marks=pytest.mark.slow),
+])
 def test_a_stream_gives_what_the_table_gives(files: Files, name: str) -> None:
     files.add(ticks(1, 150), ticks(2, 150, 150))
     found = QUERIES[name](files.stream())
@@ -74,6 +77,7 @@ def test_a_stream_gives_what_the_table_gives(files: Files, name: str) -> None:
     assert str(progress).count("\n") == len(progress.batches)
 
 
+@pytest.mark.slow
 def test_late_rows_are_counted_and_left_out(files: Files) -> None:
     late = ticks(4, 20)
     early, after = ticks(3, 200), ticks(5, 100, 200)
@@ -110,6 +114,7 @@ def test_it_goes_on_where_it_stopped(files: Files) -> None:
         rex.drain(files.checkpoint(), ROWS.replace("DOWN+", "DOWN"), ticks=files.stream(), settings=SETTINGS)
 
 
+@pytest.mark.slow
 def test_rows_that_take_no_part_still_move_the_watermark(files: Files) -> None:
     files.add(ticks(11, 100))
     rest = ticks(12, 5, 500)
@@ -120,6 +125,7 @@ def test_rows_that_take_no_part_still_move_the_watermark(files: Files) -> None:
     assert files.written(found) == lines(QUERIES["events"](files.whole()))
 
 
+@pytest.mark.slow
 def test_sql_around_a_stream(files: Files, spark: SparkSession) -> None:
     """Filters and projections, a static table beside it, and a pattern over a static table."""
     files.add(ticks(13, 100), ticks(14, 1, 1_000))
@@ -138,6 +144,7 @@ def test_sql_around_a_stream(files: Files, spark: SparkSession) -> None:
     assert len(files.written(found)) >= len(expected) - 3
 
 
+@pytest.mark.slow
 def test_results_are_windowed_and_searched_again(files: Files) -> None:
     """Falls within a minute of each other, by the time of the match; and how many there are in each minute."""
     files.add(ticks(17, 200), ticks(18, 1, 1_000))
