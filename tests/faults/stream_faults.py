@@ -162,7 +162,8 @@ SHARD_FAULTS = (
         "streams keys",
     ),
     StreamFault(
-        "no slot is forgotten", BucketOperator._advance_slots, "~runner.forgets(group.state, fed)", "True", "forgotten"
+        "no slot is forgotten", BucketOperator._advance_slots, "~runner.forgets(group.state, going_on)", "True",
+        "forgotten"
     ),
 )
 
