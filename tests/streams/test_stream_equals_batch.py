@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from tests.differential.relations import one_database
-from tests.streams.driving import EPOCH, TICK, TIME, Query, drive
+from tests.streams.driving import EPOCH, TICK, TIME, Query, Stream, drive
 
 from sparkrex.languages.events.syntax import StreamOptions
 from sparkrex.modes.trends.language.syntax import TrendOptions
@@ -99,3 +99,18 @@ def test_stream_and_drain_are_the_batch(name: str, seed: int) -> None:
         driven = drive(QUERIES[name], table, draw)
         kept = table.filter(pc.invert(driven.is_late))
         assert sorted_rows(driven.result) == sorted_rows(QUERIES[name].batch(kept))
+
+
+def test_the_time_of_a_match_that_is_decided_late_is_in_time() -> None:
+    """A session ends at its last row; when that is known, the watermark of the batch before is far behind it."""
+    query = Query(
+        "PARTITION BY k ORDER BY ts MEASURES MATCH_ROWTIME() AS at PATTERN (S E*) "
+        "DEFINE E AS ts - PREV(ts) <= INTERVAL '3' SECOND"
+    )
+    rows = pa.table({"k": ["a"], TIME: pa.array([EPOCH * TICK], pa.timestamp("us"))})
+    stream = Stream(query, rows)
+    given = []
+    for n_rows, seconds in ((1, 0), (0, EPOCH), (0, EPOCH + 2), (0, EPOCH + 9)):
+        given += [one.rows for one in stream.batch(rows.slice(0, n_rows), seconds * TICK)]
+    times = stream.cut.result(pa.concat_tables(given)).column("at").cast(pa.int64()).to_pylist()
+    assert times == [(EPOCH + 2) * TICK + 1]
