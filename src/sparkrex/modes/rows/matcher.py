@@ -87,6 +87,11 @@ class Matcher(ABC):
         """For each partition and variable whether the next row cannot be mapped to it."""
         return barred_variables(self.silences, self.problem.program.variables, frame, partitions)
 
+    @cached_property
+    def known_moments(self) -> frozenset[Moment]:
+        """The moments of the problem: conditions are compiled to find them, and streams ask at every call."""
+        return frozenset(self.moments())
+
     def moments(self) -> set[Moment]:
         """When the horizon may decide something, by rows that are held back."""
         return {moment for moments in self.silences.values() for moment in moments}

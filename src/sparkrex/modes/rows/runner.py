@@ -79,7 +79,7 @@ class RowRunner:
 
     def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
         """See `matching.runner.Waking`."""
-        return first_wakes(state, slots, self.choice.matcher.moments(), horizon)
+        return first_wakes(state, slots, self.choice.matcher.known_moments, horizon)
 
     def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """See `matching.runner.Waking`."""
