@@ -16,7 +16,8 @@ from sparkrex.columns.wrap import wrap
 from sparkrex.streams.groups import SLOTS_OF_A_SHARD
 from sparkrex.streams.head import Head
 from sparkrex.streams.operator import HEAD, BucketOperator
-from sparkrex.streams.packing import HASH, write_rows
+from sparkrex.streams.narrow import write_rows
+from sparkrex.streams.packing import HASH
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

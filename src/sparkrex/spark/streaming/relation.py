@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
-from pyspark.sql.types import LongType
+from pyspark.sql.types import IntegerType
 
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
@@ -21,7 +21,7 @@ from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.spark.shipping import shipped_processor, shipped_task
 from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
 from sparkrex.spark.streaming.checkpoint import Draining, saved_parts
-from sparkrex.spark.streaming.keys import check_stream_keys, hash_of
+from sparkrex.spark.streaming.keys import bucket_count, check_stream_keys, hash_of
 from sparkrex.spark.streaming.metrics import observed
 from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD, Packing, Unpacking
 from sparkrex.spark.streaming.processor import OUTPUT, StreamWork
@@ -60,7 +60,7 @@ def through_buckets(
         host.is_drained = True
         parts = saved_parts(host.spark, host.checkpoint, work)
         return parts.mapInArrow(shipped_task(Draining(work)), output), sample
-    packing = Packing(work.task.schema, settings.buckets)
+    packing = Packing(work.task.schema, bucket_count(settings, host.spark))
     packed = rows.mapInArrow(shipped_task(packing), f"{BUCKET} int, {PAYLOAD} binary")
     grouped = packed.groupBy(BUCKET)
     advanced = grouped.transformWithState(
@@ -92,7 +92,7 @@ def _stream_work(
     keep_comparable(lowered, types)
     output = output_schema(projected, lowered, types)
     rows = projected.withColumn(HASH, F.expr(hash_of(lowered)))
-    types[HASH] = LongType()
+    types[HASH] = IntegerType()
     check_carried(rows, lowered, host, relation)
     refuse_types(lowered.worker, types)
     sample = zoned_arrow_schema(rows.schema, host.time_zone()).empty_table()
@@ -102,7 +102,7 @@ def _stream_work(
     task = StreamTask(
         mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
         output=carried.schema, key_names=batch.key_names,
-        fingerprint=_fingerprint(plan, batch.plan, sample.schema, settings), text=plan.source.text,
+        fingerprint=_fingerprint(plan, batch.plan, sample.schema, bucket_count(settings, host.spark)), text=plan.source.text,
         version=sparkrex.__version__,
     )
     return StreamWork(task, batch), rows, output
@@ -154,10 +154,10 @@ def above_watermark(where: str | None, time: str) -> str | None:
     return None if where is None else f"({where}) OR unix_micros({time}) = {-(1 << 63)}"
 
 
-def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings) -> str:
+def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, n_buckets: int) -> str:
     """Of all that a state depends on: what the query means, the columns that are kept, which bucket has which keys."""
     columns = ", ".join(f"{field.name} {_without_zone(field.type)}" for field in schema)
-    parts = (fingerprint(plan), fingerprint(worker), columns, str(settings.buckets))
+    parts = (fingerprint(plan), fingerprint(worker), columns, str(n_buckets))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
