@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import sqlglot
@@ -26,6 +27,8 @@ from sparkrex.syntax.tokens import find_dialect, tokenize
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from sqlglot.dialects.dialect import Dialect
+
+    from sparkrex.spark.streaming.checkpoint import Checkpoint
 
 _CODES = {
     "TABLE_OR_VIEW_NOT_FOUND": ("REX203", "the table does not exist"),
@@ -48,10 +51,10 @@ class SparkHost:
         self.frames: dict[str, DataFrame] = {}
         self._filter = f"rex_{secrets.token_hex(8)}"
         self._variables: dict[str, exp.DataType | None] = {}
-        self.checkpoint: str | None = None
+        self.checkpoint: Checkpoint | None = None
         """Of a streaming query that has stopped and is drained: its streams are what its state still holds."""
-        self.is_drained = False
-        """Whether one of them has been read from there."""
+        self.n_alike: Counter[str] = Counter()
+        """How many patterns over streams there have been so far, by fingerprint."""
 
     def analyzed(self, text: str, span: Span | None) -> DataFrame:
         """A query in Spark's dialect, its errors ours.
