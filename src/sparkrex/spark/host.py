@@ -20,6 +20,7 @@ from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError,
 from sparkrex.scalar.render.spark import quoted
 from sparkrex.source import Source, Span
 from sparkrex.spark.from_items import UntranslatableItemError, rewrite_from_items
+from sparkrex.spark.streaming.around import stream_error
 from sparkrex.spark.versions import condition_of, error_loggers
 from sparkrex.statement.action import query_start
 from sparkrex.syntax.tokens import find_dialect, tokenize
@@ -166,6 +167,8 @@ class SparkHost:
         name = next((value.strip("`") for key, value in parameters.items() if key in _NAMES), "")
         name = name.split(".")[-1].strip("`")
         place = self._find(name, span)
+        if "Streaming query is not allowed in subquery" in message:
+            return stream_error(self.source, place, "a table of a subquery")
         if name.startswith("_pyspark_"):  # the view that PySpark makes of a DataFrame, in that DataFrame's session
             given = ", ".join(self.frames)
             message = f"a DataFrame among {given} belongs to another Spark session"
