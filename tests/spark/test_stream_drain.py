@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-SETTINGS = {"buckets": 4}
+SETTINGS: dict[str, Any] = {"buckets": 4}
 RISES = """SELECT * FROM ticks MATCH_RECOGNIZE (
       PARTITION BY sym ORDER BY ts
       MEASURES FIRST(ts) AS began, MATCH_ROWTIME() AS at, LAST(price) - FIRST(price) AS gain
@@ -72,7 +72,7 @@ def test_a_union_of_patterns_is_drained(files: Files, spark: SparkSession) -> No
     found = asked(text, **tables(files.stream()))
     files.run(found)
     written, expected = files.written(found), lines(asked(text, **tables(files.whole())))
-    rest = lines(rex.drain(files.checkpoint(), text, **tables(files.stream()), settings=SETTINGS))
+    rest = lines(rex.drain(files.checkpoint(), text, tables(files.stream()), settings=SETTINGS))
     assert len(rest) > 2
     assert sorted(written + rest) == expected
 

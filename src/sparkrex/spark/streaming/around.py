@@ -33,7 +33,7 @@ def stream_error(source: Source, span: Span | None, called: str) -> UnsupportedE
 
 
 def refuse_limits(statement: Statement) -> None:
-    """Raise REX302 where the statement asks for an order, or for a number of rows: they would be those that came first."""
+    """Raise REX302 where the statement asks for an order, or a number of rows: these would be the first that came."""
     depth = 0
     for token in tokenize(statement.source, statement.dialect):
         depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)

@@ -41,7 +41,7 @@ _NAMES = {
 def inputs_of(source: DataFrame, text: Source, span: Span) -> Counter[str]:
     """What Spark keeps state for in front of a pattern, by name in a checkpoint; REX302 if it holds rows back."""
     found: Counter[str] = Counter()
-    for node in _nodes(source._jdf.queryExecution().analyzed()):  # type: ignore[operator]  # classic sessions have it
+    for node in _nodes(source._jdf.queryExecution().analyzed()):  # classic sessions have it
         name = str(node.nodeName())
         if name == "Join" and not all(child.isStreaming() for child in _children(node)):
             continue
