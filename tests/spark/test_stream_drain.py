@@ -37,7 +37,7 @@ def files(spark: SparkSession, tmp_path: Path) -> Files:
 
 
 def asked(text: str, **tables: DataFrame) -> DataFrame:
-    return rex.sql(text, settings=SETTINGS, **tables)
+    return rex.sql(text, tables, settings=SETTINGS)
 
 
 def test_a_chain_is_drained_in_order(files: Files) -> None:
