@@ -162,10 +162,10 @@ def state(checkpoint: str | Path, /, *, spark: SparkSession | None = None) -> pa
     `due` is the time up to which the watermark has to come for a partition to be looked at again; NULL where only a row
     of its own can decide anything.
     """
-    from sparkrex.spark.streaming.checkpoint import read_state
+    from sparkrex.spark.streaming.checkpoint import Checkpoint
     from sparkrex.spark.streaming.requirements import active_session
 
-    return read_state(spark or active_session(), str(checkpoint))
+    return Checkpoint(spark or active_session(), str(checkpoint)).open_keys()
 
 
 def progress(query: StreamingQuery, /) -> Progress:

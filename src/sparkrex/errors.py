@@ -78,7 +78,7 @@ CODES: dict[str, str] = {
     "REX416": "a number of trends, or a sum over them, is too large for its type",
     "REX417": "a column that was said to be positive is not",
     "REX418": "a Kleene has too many events in a window",
-    "REX419": "a stream's checkpoint belongs to another query or format",
+    "REX419": "a stream's checkpoint belongs to another query or format, or is damaged",
     "REX420": "there is no state of the query in the checkpoint",
     "REX421": "Spark is not set to keep the state of a stream",
     "REX901": "internal error",

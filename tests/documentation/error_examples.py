@@ -654,7 +654,8 @@ SELECT * FROM days MATCH_TRENDS (
     ),
     Example(
         "REX419",
-        "A checkpoint is of one query. What it holds back would mean something else to another one.",
+        "A checkpoint is of one query. What it holds back would mean something else to another one. States also have a "
+        "format; one that this version does not read, or a damaged one, is refused.",
         "",
         where="For a stream that goes on from the checkpoint of another query:",
         error=other_query("PATTERN (A B) DEFINE A AS price > 7", "PATTERN (A B+) DEFINE A AS price > 7"),

@@ -116,10 +116,58 @@ def test_statements_that_write(files: Files, kind: str) -> None:
     refused(lambda: rex.sql(text, ticks=files.stream()), "REX302", kind.split()[0], "it is started")
 
 
-@pytest.mark.parametrize("limit", ["LIMIT 5", "OFFSET 5"])
-def test_limits(files: Files, limit: str) -> None:
+@pytest.mark.parametrize("limit", ["LIMIT 5", "OFFSET 5", "ORDER BY sym", "SORT BY sym"])
+def test_limits_and_orders(files: Files, limit: str) -> None:
     text = _QUERY.format(order="ts", keys="PARTITION BY sym")
     refused(lambda: rex.sql(f"{text} {limit}", ticks=files.stream()), "REX302", limit.split()[0], "never end")
+
+
+_PATTERN = """MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES FIRST(ts) AS began, MATCH_ROWTIME() AS at
+      PATTERN (A B) DEFINE B AS price > PREV(price))"""
+
+
+@pytest.mark.parametrize("text", [
+    f"SELECT began FROM ticks {_PATTERN} UNION ALL SELECT began FROM few {_PATTERN}",
+    f"SELECT x.at FROM (SELECT * FROM ticks {_PATTERN}) x JOIN (SELECT * FROM few {_PATTERN}) y USING (sym, at)",
+    f"SELECT * FROM (SELECT t.* FROM ticks t JOIN few f ON t.sym = f.sym AND t.ts = f.ts) {_PATTERN}",
+    f"SELECT * FROM (SELECT * FROM ticks UNION ALL SELECT * FROM few) {_PATTERN}",
+    f"SELECT * FROM (SELECT /*+ BROADCAST(n) */ t.* FROM ticks t JOIN names n USING (sym)) {_PATTERN}",
+    f"SELECT * FROM ticks {_PATTERN} WHERE sym IN (SELECT sym FROM names)",
+    f"SELECT * FROM seen {_PATTERN}",
+    f"SELECT * FROM STREAM seen {_PATTERN}",
+    f"SELECT * FROM ticks {_PATTERN.replace('PREV(price)', '(SELECT count(*) FROM names)')}",
+])
+def test_several_streams_and_tables(files: Files, spark: SparkSession, text: str) -> None:
+    stream, names = files.stream(), spark.sql("SELECT 'a' AS sym")
+    stream.createOrReplaceTempView("seen")
+    try:
+        found = rex.sql(text, spark=spark, ticks=stream, few=stream.where("kind = 'Buy'"), names=names)
+        assert found.isStreaming
+    finally:
+        spark.catalog.dropTempView("seen")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "at", "words"),
+    [
+        (
+            "SELECT * FROM (SELECT t.*, f.ts AS other FROM ticks t JOIN few f ON t.sym = f.sym AND t.ts = f.ts) "
+            f"{_PATTERN}", "REX231", "(SELECT", "2 watermarked columns, ts and other",
+        ),
+        (f"SELECT * FROM ticks {_PATTERN} WHERE sym IN (SELECT sym FROM few)", "REX302", None, "is a stream"),
+        (
+            f"SELECT * FROM ticks {_PATTERN.replace('PREV(price)', '(SELECT max(price) FROM few)')}", "REX302", None,
+            "is a stream",
+        ),
+        (
+            f"SELECT * FROM (SELECT * FROM ticks {_PATTERN}) MATCH_RECOGNIZE (PARTITION BY sym ORDER BY began "
+            "PATTERN (A B))", "REX231", "began", "the watermark of the stream is on at",
+        ),
+    ],
+)
+def test_streams_where_none_can_stand(files: Files, text: str, code: str, at: str | None, words: str) -> None:
+    stream = files.stream()
+    refused(lambda: rex.sql(text, ticks=stream, few=stream.where("kind = 'Buy'")), code, at, words)
 
 
 def test_a_view_over_the_result_is_a_stream(files: Files, spark: SparkSession) -> None:

@@ -121,11 +121,19 @@ class Cut:
         schema = self.schema.append(pa.field(PLACE, pa.int64())).append(pa.field(HASH, pa.int64()))
         return with_hash(sent, self.lowered.keys).cast(schema)
 
+    def merged(self, given: pa.Table) -> pa.Table:
+        """What the workers of the second step make of what those of the first give in one batch."""
+        if self.lowered.following is None:
+            return given
+        following: Any = self.lowered.following.worker  # only trends have one
+        return merge_partials(following.query, following.layout, given, 1)
+
     def result(self, given: pa.Table) -> pa.Table:
-        """The result from what workers give."""
-        if self.lowered.following is not None:
-            following: Any = self.lowered.following.worker  # only trends have one
-            given = merge_partials(following.query, following.layout, given, 1)
+        """The result from what workers give in one batch."""
+        return self.selected(self.merged(given))
+
+    def selected(self, given: pa.Table) -> pa.Table:
+        """The result from what the last workers give."""
         if not self.lowered.outputs:
             return given
         texts = [f'{_duckdb(text)} AS "{name}"' for name, text in self.lowered.outputs.items()]
@@ -257,12 +265,12 @@ def drive(query: Query, table: pa.Table, draw: random.Random) -> Driven:
     rows = stream.cut.numbered(table)
     places = rows.column(PLACE).to_numpy()
     rows = rows.drop_columns([PLACE])
-    results = [stream.task.output.empty_table()]
+    results = [stream.cut.merged(stream.task.output.empty_table())]
     is_late: list[bool] = []
     n_late = at = high = 0
     delay = draw.choice([0, 0, 1, 3, 10]) * TICK
     times = table.column(TIME).cast(pa.int64()).to_pylist()
-    drained, error = stream.task.output.empty_table(), None
+    drained, error = results[0], None
     try:
         while at < table.num_rows or draw.random() < 0.7:
             # Spark's watermarks are whole milliseconds.
@@ -271,17 +279,17 @@ def drive(query: Query, table: pa.Table, draw: random.Random) -> Driven:
             fed = times[begin:at]
             is_late += [time is None or 0 < previous >= time for time in fed]
             low, top = np.searchsorted(places, (begin, at)).tolist()
-            for advanced in stream.send(rows.slice(low, top - low), watermark):
-                results.append(advanced.rows)
-                n_late += advanced.metrics.late
+            of_batch = stream.send(rows.slice(low, top - low), watermark)
+            results.append(stream.cut.merged(pa.concat_tables([advanced.rows for advanced in of_batch])))
+            n_late += sum(advanced.metrics.late for advanced in of_batch)
             high = max([high, *(time for time in fed if time is not None)])
             if high and draw.random() < (0.1 if at < table.num_rows else 0.4):  # rows that no bucket of ours sees
                 high += draw.choice([1, 4, 50]) * TICK
-        drained = stream.drain()
+        drained = stream.cut.merged(stream.drain())
     except ExecutionError as stopped:
         error = stopped.code
     given = pa.concat_tables(results)
-    result = stream.cut.result(pa.concat_tables([given, drained]))
+    result = stream.cut.selected(pa.concat_tables([given, drained]))
     return Driven(
         result, given.num_rows, drained.num_rows, pa.array(is_late, pa.bool_()), n_late, stream.stores, at, error
     )

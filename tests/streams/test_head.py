@@ -11,6 +11,7 @@ from tests.differential.relations import one_database
 from tests.streams.driving import EPOCH, TICK, TIME, Query, Stream
 
 from sparkrex.errors import ExecutionError
+from sparkrex.streams.head import Head
 from sparkrex.streams.operator import HEAD
 
 ROWS = pa.table({
@@ -67,3 +68,14 @@ def test_a_watermark_never_goes_back() -> None:
             stream.watermark = (EPOCH + 5) * TICK
             late = [one.metrics.late for one in stream.batch(ROWS, (EPOCH - 5) * TICK)]
             assert sum(late) == ROWS.num_rows
+
+
+def test_another_number_of_buckets_is_said() -> None:
+    saved = Head().write("abc.32", "PATTERN (A)", "1")
+    with pytest.raises(ExecutionError, match="the checkpoint has 32 buckets, and the query 256") as raised:
+        Head.read(saved, "abc.256", "PATTERN (A)")
+    assert raised.value.hint == 'settings={"buckets": 32}'
+    with pytest.raises(ExecutionError, match="belongs to another query"):
+        Head.read(saved, "abd.256", "PATTERN (B)")
+    with pytest.raises(ExecutionError, match="belongs to another query"):
+        Head.read(saved, "abc.32/2", "PATTERN (A)")

@@ -63,6 +63,18 @@ QUERIES = {
         "GROUP-BY k WITHIN 10 seconds SLIDE 3 seconds",
         "MATCH_TRENDS", TRENDS,
     ),
+    "trends of a group": Query(
+        "RETURN COUNT(*) AS n, SUM(A.x) AS s, MATCH_ROWTIME() AS at PATTERN SEQ(A+, B) SEMANTICS skip-till-any-match "
+        "WHERE [k] WITHIN 10 seconds SLIDE 3 seconds", "MATCH_TRENDS", TRENDS,
+    ),
+    "trends without windows": Query(
+        "RETURN COUNT(*) AS n, MAX(A.x) AS s PATTERN SEQ(A+, B) SEMANTICS skip-till-next-match WHERE [k]",
+        "MATCH_TRENDS", TRENDS,
+    ),
+    "trends in windows of events": Query(
+        "RETURN COUNT(*) AS n PATTERN SEQ(A, B) SEMANTICS skip-till-any-match WHERE [k] WITHIN 6 EVENTS SLIDE 2 EVENTS",
+        "MATCH_TRENDS", TRENDS,
+    ),
     "segments": Query(
         "PARTITION BY k ORDER BY ts MEASURES FIRST(A.id) AS a, LAST(A.id) AS b, START_INDEX() AS i ALL MATCHES "
         "PATTERN (A) DEFINE SEGMENT A AS avg(x) > 2 AND window(ts, 0, 6, SECOND)",

@@ -11,6 +11,7 @@ same numbers, however its rows are cut into feeds.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -58,4 +59,27 @@ class Waking(Protocol):
 
     def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which slots keep nothing: from here on their answers are those of slots that begin anew."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Gathered:
+    """Partial results: those that get no others to be added to, and those that may, until the horizon `due`."""
+
+    final: pa.Table
+    waiting: pa.Table
+    due: int
+
+
+@runtime_checkable
+class Gathering(Protocol):
+    """What a runner has beside if results of several slots belong together."""
+
+    @property
+    def gathers(self) -> bool:
+        """Whether what it gives are partial results, to be merged by somebody else."""
+        ...
+
+    def gather(self, partials: pa.Table, horizon: int | None) -> Gathered:
+        """Partial results by whether rows after the horizon can add to them; None at the end of all rows."""
         ...

@@ -21,7 +21,7 @@ from sparkrex.spark.host import SparkHost
 from sparkrex.spark.relation import lower_relation
 from sparkrex.spark.shipping import check_local_workers
 from sparkrex.spark.streaming.around import refuse_limits, refuse_writing
-from sparkrex.spark.streaming.checkpoint import no_stream
+from sparkrex.spark.streaming.checkpoint import Checkpoint
 from sparkrex.spark.versions import need_version, to_frame
 from sparkrex.statement.action import query_start
 from sparkrex.syntax.tokens import find_dialect, tokenize
@@ -54,15 +54,16 @@ def run_on_spark(
     With a checkpoint, of a streaming query that has stopped, what the end of its streams decides.
     """
     host = _open_host(query, tables, spark)
-    host.checkpoint = checkpoint
+    if checkpoint is not None:
+        host.checkpoint = Checkpoint(host.spark, checkpoint)
     if query.statement.relations:
         check_local_workers(host.spark)
     result: DataFrame | None = None
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
         result, _ = lower_relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = result
-    if checkpoint is not None and not host.is_drained:
-        raise no_stream(checkpoint)
+    if host.checkpoint is not None:
+        host.checkpoint.check_drained(host.source)
     action = query.statement.action
     if action is not None and action.query is not None:
         if action.is_view and action.is_temporary:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import sqlglot
@@ -19,6 +20,7 @@ from sparkrex.errors import AnalysisError, ExecutionError, ParseError, RexError,
 from sparkrex.scalar.render.spark import quoted
 from sparkrex.source import Source, Span
 from sparkrex.spark.from_items import UntranslatableItemError, rewrite_from_items
+from sparkrex.spark.streaming.around import stream_error
 from sparkrex.spark.versions import condition_of, error_loggers
 from sparkrex.statement.action import query_start
 from sparkrex.syntax.tokens import find_dialect, tokenize
@@ -26,6 +28,8 @@ from sparkrex.syntax.tokens import find_dialect, tokenize
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from sqlglot.dialects.dialect import Dialect
+
+    from sparkrex.spark.streaming.checkpoint import Checkpoint
 
 _CODES = {
     "TABLE_OR_VIEW_NOT_FOUND": ("REX203", "the table does not exist"),
@@ -48,10 +52,10 @@ class SparkHost:
         self.frames: dict[str, DataFrame] = {}
         self._filter = f"rex_{secrets.token_hex(8)}"
         self._variables: dict[str, exp.DataType | None] = {}
-        self.checkpoint: str | None = None
+        self.checkpoint: Checkpoint | None = None
         """Of a streaming query that has stopped and is drained: its streams are what its state still holds."""
-        self.is_drained = False
-        """Whether one of them has been read from there."""
+        self.n_alike: Counter[str] = Counter()
+        """How many patterns over streams there have been so far, by fingerprint."""
 
     def analyzed(self, text: str, span: Span | None) -> DataFrame:
         """A query in Spark's dialect, its errors ours.
@@ -163,6 +167,8 @@ class SparkHost:
         name = next((value.strip("`") for key, value in parameters.items() if key in _NAMES), "")
         name = name.split(".")[-1].strip("`")
         place = self._find(name, span)
+        if "Streaming query is not allowed in subquery" in message:
+            return stream_error(self.source, place, "a table of a subquery")
         if name.startswith("_pyspark_"):  # the view that PySpark makes of a DataFrame, in that DataFrame's session
             given = ", ".join(self.frames)
             message = f"a DataFrame among {given} belongs to another Spark session"

@@ -23,7 +23,14 @@ from sparkrex.spark.shipping import shipped_task
 from sparkrex.spark.shuffle import check_carried, shuffle
 from sparkrex.spark.streaming.around import refuse_stream
 from sparkrex.spark.streaming.relation import above_watermark, through_buckets
-from sparkrex.spark.streaming.watermark import check_order, find_watermark, watermarked
+from sparkrex.spark.streaming.watermark import (
+    ROW_TIME,
+    WATERMARK,
+    are_results,
+    check_order,
+    find_watermark,
+    watermarked,
+)
 from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
 from sparkrex.spark.worker_language import refuse_worker_calls
@@ -56,9 +63,13 @@ def lower_relation(
     settings = replace(settings, time_zone=host.time_zone())
     plan = follow_settings(language.analyze(clause, scope, relation, query.options), scope, settings)
     time = ""
-    if source.isStreaming:
-        time = find_watermark(source.schema, host.source, relation.span)
-        check_order(plan, time, host.source, relation.span)
+    # The results of a pattern that is drained are a table; a pattern over them has a state all the same.
+    is_stream = source.isStreaming or (host.checkpoint is not None and are_results(source.schema))
+    if is_stream:
+        mark = WATERMARK if source.isStreaming else ROW_TIME
+        time = find_watermark(source.schema, host.source, relation.span, mark)
+        is_row_time = ROW_TIME in source.schema[time].metadata
+        check_order(plan, time, host.source, relation.span, is_row_time=is_row_time)
     mode = mode_of(plan.mode)
 
     def projected_types(lowered: Lowered, names: Sequence[str]) -> pa.Schema:
@@ -70,15 +81,17 @@ def lower_relation(
         return arrow_schema(source.select(*map(quoted, names)).schema, host)
 
     # On a stream the SELECT around may change while the state stays, so what travels must not follow from it.
-    wanted = None if source.isStreaming else _wanted_names(query, relation)
+    wanted = None if is_stream else _wanted_names(query, relation)
     lowered = mode.lower(plan, f"{relation.placeholder}_in", settings, wanted, projected_types)
     refuse_worker_calls(lowered.worker)
-    if source.isStreaming:
+    if is_stream:
         lowered.where = above_watermark(lowered.where, f"{relation.placeholder}_in.{quoted(time)}")
     projected = _project(source, lowered, host, relation)
-    if not source.isStreaming:
+    if not is_stream:
         refuse_stream(projected, host.source, relation.span, "a table of a subquery")
-    through = through_buckets if source.isStreaming else _through_workers
+    if host.checkpoint is not None and source.isStreaming:
+        host.checkpoint.know_input(source, host.source, relation.span)
+    through = through_buckets if is_stream else _through_workers
     frame, sample = through(projected, lowered, mode, plan, host, relation, settings)
     if plan.partition_gap is not None:
         gap_of(plan, sample.schema.field(lowered.order[0]).type)  # an error now rather than in the job
@@ -93,7 +106,7 @@ def lower_relation(
             workers.close()
 
     result = _select(frame, lowered, host, relation)
-    return watermarked(result, lowered) if source.isStreaming and host.checkpoint is None else result, explain
+    return watermarked(result, lowered) if is_stream else result, explain
 
 
 def _through_workers(

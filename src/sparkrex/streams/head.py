@@ -7,13 +7,22 @@ format, is refused: read as if it were this one's, it would give wrong rows with
 from __future__ import annotations
 
 import json
+import struct
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from sparkrex.errors import ExecutionError
+from sparkrex.matching.state import FORMAT_VERSION
 
-FORMAT = 1
-"""Of all that is saved. A state that another format wrote is refused."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FORMAT = 2
+"""Of all parts of a state, as the head says it for them; slots have `matching.state.FORMAT_VERSION` too. A state that
+another format wrote is refused. Raise it whenever `tests/streams/test_saved_states.py` says that something changed."""
 
 
 @dataclass(slots=True)
@@ -22,8 +31,9 @@ class Head:
 
     `next_due` is the least watermark that may decide something without rows, None if none does. `n_numbered` matches
     have got a number, `n_silent` slots are in `n_shards` shards, `n_open` in the part of slots that time decides, and
-    `n_pending` rows wait for the watermark and `n_held` are held back. `oldest` is the time of the oldest row that is
-    held back for a slot that time decides. `n_bytes` is the size of all other parts.
+    `n_pending` rows wait for the watermark, `n_held` are held back, and `n_partial` partial results wait for others.
+    `oldest` is the time of the oldest row that is held back for a slot that time decides. `n_bytes` is the size of all
+    other parts.
     """
 
     released: int | None = None
@@ -34,34 +44,66 @@ class Head:
     n_open: int = 0
     n_pending: int = 0
     n_held: int = 0
+    n_partial: int = 0
     oldest: int | None = None
     n_bytes: int = 0
 
     def write(self, fingerprint: str, text: str, version: str) -> bytes:
         """The head as bytes, with whose it is."""
-        whose = {"format": FORMAT, "fingerprint": fingerprint, "version": version, "text": text}
-        return json.dumps({**whose, **asdict(self)}).encode()
+        formats = {"format": FORMAT, "slots": FORMAT_VERSION}
+        whose = {"fingerprint": fingerprint, "version": version, "text": text}
+        return json.dumps({**formats, **whose, **asdict(self)}).encode()
 
     @staticmethod
     def owner(data: bytes) -> dict[str, Any]:
-        """Whose head it is: `format`, `fingerprint`, `version` and `text`."""
-        found: dict[str, Any] = json.loads(data)
-        return {name: found[name] for name in ("format", "fingerprint", "version", "text")}
+        """Whose head it is: `format`, `slots`, `fingerprint`, `version` and `text`."""
+        with reading("head"):
+            found = json.loads(data)
+            return {name: found[name] for name in _WHOSE}
 
     @staticmethod
     def read(data: bytes | None, fingerprint: str, text: str) -> Head:
         """The head that was written for the query; a new one without data."""
         if data is None:
             return Head()
-        found: dict[str, Any] = json.loads(data)
-        if found.pop("format") != FORMAT:
+        whose = Head.owner(data)
+        if (whose["format"], whose["slots"]) != (FORMAT, FORMAT_VERSION):
             raise ExecutionError(
-                "REX419", f"the checkpoint was written in another format, by SparkRex {found['version']}", None, None,
+                "REX419", f"the checkpoint was written in another format, by SparkRex {whose['version']}", None, None,
                 hint="begin with a new checkpoint, or go on with that version",
             )
-        if found.pop("fingerprint") != fingerprint:
-            raise other_query(found["text"], text)
-        return Head(**{name: value for name, value in found.items() if name not in ("version", "text")})
+        if whose["fingerprint"] != fingerprint:
+            raise _other_buckets(whose["fingerprint"], fingerprint) or other_query(whose["text"], text)
+        with reading("head"):
+            return Head(**{name: value for name, value in json.loads(data).items() if name not in _WHOSE})
+
+
+_WHOSE = ("format", "slots", "fingerprint", "version", "text")
+
+
+@contextmanager
+def reading(part: str) -> Iterator[None]:
+    """Inside, a part of a state is made out of its bytes; what cannot be is damaged, whatever fails over it."""
+    try:
+        yield
+    except (pa.ArrowException, ArithmeticError, LookupError, OSError, TypeError, ValueError, struct.error) as error:
+        raise ExecutionError(
+            "REX419", f"the checkpoint is damaged: its part {part} cannot be read", None, None,
+            notes=(f"{type(error).__name__}: {error}",), hint="go back to a copy, or begin with a new checkpoint",
+        ) from error
+
+
+def _other_buckets(written_by: str, fingerprint: str) -> ExecutionError | None:
+    """The error of the same query with another number of buckets; None if it is not the same."""
+    (query, _, rest), (own, _, own_rest) = written_by.partition("."), fingerprint.partition(".")
+    (n_buckets, _, number), (n_own, _, own_number) = rest.partition("/"), own_rest.partition("/")
+    if (query, number) != (own, own_number):
+        return None
+    return ExecutionError(
+        "REX419", f"the checkpoint has {n_buckets} buckets, and the query {n_own}", None, None,
+        notes=("without the setting, their number follows spark.sql.shuffle.partitions",),
+        hint=f'settings={{"buckets": {n_buckets}}}',
+    )
 
 
 def other_query(written_by: str, text: str) -> ExecutionError:

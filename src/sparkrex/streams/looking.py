@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sparkrex.columns.wrap import wrap
 from sparkrex.streams.groups import DUE, LAST
+from sparkrex.streams.head import reading
 from sparkrex.streams.operator import OPEN
 from sparkrex.streams.packing import HASH, decompressed
 
@@ -25,7 +26,8 @@ def open_keys(parts: Mapping[str, bytes]) -> pa.Table:
     for name, data in sorted(parts.items()):
         if name != OPEN and not name.startswith("silent/"):
             continue
-        keys, n_rows = _read(data)
+        with reading(name):
+            keys, n_rows = _read(data)
         due = keys.column(DUE)
         found = keys.select([name for name in keys.column_names if name not in (HASH, DUE, LAST)])
         found = found.append_column("rows_held", wrap(n_rows))

@@ -100,7 +100,8 @@ def _narrowed(column: pa.Array) -> tuple[int, int, pa.Array]:
 def _widened(column: pa.Array, least: int, kind: pa.DataType) -> pa.Array:
     """A narrowed column as it was."""
     storage = _storage(kind)
-    assert storage is not None
+    if storage is None:
+        raise ValueError(f"a {kind} is never narrowed")
     values = _numbers(column).astype(storage.to_pandas_dtype())
     values += values.dtype.type(least)
     validity = column.buffers()[0] if column.null_count else None

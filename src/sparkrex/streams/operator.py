@@ -25,10 +25,11 @@ from sparkrex.errors import ExecutionError, InternalError, RexError
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.gaps import gap_of
 from sparkrex.matching.output import name_partition
+from sparkrex.matching.runner import Gathering
 from sparkrex.matching.waking import NEVER
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.groups import DUE, LAST, SLOTS_OF_A_SHARD, Group, shards_of, split_from
-from sparkrex.streams.head import Head
+from sparkrex.streams.head import Head, reading
 from sparkrex.streams.narrow import read_rows, write_rows
 from sparkrex.streams.order import ordered_partitions
 from sparkrex.streams.packing import HASH, compressed, decompressed, size_of, unpack
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.protocol import Answering
     from sparkrex.settings import Settings
 
-HEAD, PENDING, OPEN = "head", "pending", "open"
+HEAD, PENDING, OPEN, PARTIAL = "head", "pending", "open", "partial"
 """The parts of a state, beside the shards."""
 _NUMBERS_OF_A_BUCKET = 1 << 40
 """Matches of a bucket are numbered from here on times its number, so that no two have one number."""
@@ -183,17 +184,23 @@ class BucketOperator:
             )
             return Advanced(result, late, metrics, head.next_due)
 
-    def drain(self, bucket: int, store: Store) -> Advanced:
-        """The rows that the end of all partitions decides. The state stays as it is."""
+    def drain(self, bucket: int, store: Store, blobs: Sequence[bytes] = ()) -> Advanced:
+        """The rows that the end of all partitions decides. The state stays as it is.
+
+        `blobs` have rows that are there only now: what the end decides of a query whose results this one reads.
+        """
         task = self.task
         with self._told():
             head = Head.read(store.get(HEAD), task.fingerprint, task.text)
-            pending = self._pending(store)
+            pending = pa.concat_tables([self._pending(store), self._last_rows(blobs, head.released)])
             shards = _Shards(head.n_shards)
             numbers = range(head.n_shards if head.n_silent else 0)
             group = Group.joined([self._open_group(store), *(self._shard(store, shards, one) for one in numbers)])
             group.state.n_numbered = bucket * _NUMBERS_OF_A_BUCKET + head.n_numbered
             result, *_ = self._feed(group, pending, None, closes=True)
+            if self.gathering is not None:
+                result = self.gathering.gather(pa.concat_tables([self._partials(store, head), result]), None).final
+                result = self._cast(result)
             return Advanced(result, task.schema.empty_table(), replace(_kept(head), rows_out=result.num_rows))
 
     # Rows.
@@ -208,9 +215,23 @@ class BucketOperator:
             return rows, self.task.schema.empty_table()
         return rows.filter(wrap(~is_late)), rows.filter(wrap(is_late))
 
+    def _last_rows(self, blobs: Sequence[bytes], previous: int | None) -> pa.Table:
+        """Rows that come when all others have; the operator before would have raised their times (`_raised`)."""
+        rows, _ = self._late(unpack(blobs, self.task.schema), None)
+        if previous is None or not rows.num_rows:
+            return rows
+        place = rows.column_names.index(self.task.time)
+        return rows.set_column(place, rows.schema.field(place), raised(rows.column(place), previous))
+
     def _pending(self, store: Store) -> pa.Table:
-        data = store.get(PENDING)
-        return self.task.schema.empty_table() if data is None else read_rows(decompressed(data), self.task.schema)
+        return self._rows(PENDING, store.get(PENDING), self.task.schema)
+
+    def _rows(self, name: str, data: bytes | None, schema: pa.Schema) -> pa.Table:
+        """The rows of a part."""
+        if data is None:
+            return schema.empty_table()
+        with reading(name):
+            return read_rows(decompressed(data), schema)
 
     def _release(
         self, bucket: int, store: Store, head: Head, rows: pa.Table, now: int | None
@@ -227,9 +248,27 @@ class BucketOperator:
             result, due = self._advance_slots(bucket, store, head, released, now)
         elif head.n_open and head.next_due is not None:
             due = head.next_due
+        if self.gathering is not None and now is not None:
+            result, due_partial = self._gather(store, head, result, now)
+            due = min(due, due_partial)
         due = min(due, int(times[~is_released].min(initial=NEVER)))
         head.next_due = None if due == NEVER else due
         return released.num_rows, result
+
+    def _gather(self, store: Store, head: Head, result: pa.Table, now: int) -> tuple[pa.Table, int]:
+        """Of partial results, those of this call and those kept, the ones that get no others; when the next does.
+
+        All buckets give the ones of a window in the same batch, so that who merges them keeps nothing.
+        """
+        assert self.gathering is not None
+        gathered = self.gathering.gather(pa.concat_tables([self._partials(store, head), result]), now)
+        waiting = self._cast(gathered.waiting)
+        if waiting.num_rows:
+            store.put(PARTIAL, compressed(write_rows(waiting)))
+        elif head.n_partial:
+            store.delete(PARTIAL)
+        head.n_partial = waiting.num_rows
+        return self._cast(gathered.final), gathered.due
 
     def _write_pending(self, store: Store, head: Head, waiting: pa.Table) -> None:
         if waiting.num_rows:
@@ -340,6 +379,12 @@ class BucketOperator:
         sample = self.task.schema.empty_table()
         return self.task.mode.runner(self.task.plan, sample, tuple(self.keys), self.evaluator, self.settings)
 
+    @cached_property
+    def gathering(self) -> Gathering | None:
+        """The runner if what it gives are partial results."""
+        runner = self.runner
+        return runner if isinstance(runner, Gathering) and runner.gathers else None
+
     @property
     def _no_slots(self) -> Group:
         schema = pa.schema([self.task.schema.field(name) for name in dict.fromkeys((*self.keys, HASH))])
@@ -352,13 +397,22 @@ class BucketOperator:
     def _nothing(self) -> pa.Table:
         return self.task.output.empty_table()
 
+    def _partials(self, store: Store, head: Head) -> pa.Table:
+        return self._rows(PARTIAL, store.get(PARTIAL) if head.n_partial else None, self.task.output)
+
     def _open_group(self, store: Store) -> Group:
-        data = store.get(OPEN)
-        return self._no_slots if data is None else Group.read(data, self.runner, self.task.fingerprint)
+        return self._slots(OPEN, store.get(OPEN))
+
+    def _slots(self, name: str, data: bytes | None) -> Group:
+        """The slots of a part."""
+        if data is None:
+            return self._no_slots
+        with reading(name):
+            return Group.read(data, self.runner, self.task.fingerprint)
 
     def _shard(self, store: Store, shards: _Shards, number: int) -> Group:
-        data = store.get(f"silent/{number}")
-        group = self._no_slots if data is None else Group.read(data, self.runner, self.task.fingerprint)
+        name = f"silent/{number}"
+        group = self._slots(name, store.get(name))
         shards.groups[number] = group
         return group
 
@@ -404,13 +458,8 @@ class BucketOperator:
         if previous is None:
             return result
         for name in self.task.plan.row_times():
-            column = result.column(name)
-            least = pa.scalar(previous, pa.int64()).cast(pa.timestamp("us"))
-            times = plain(column).view(pa.timestamp("us"))
-            is_late = pc.fill_null(pc.less_equal(times, least), False)
-            first = pa.scalar(previous + 1, pa.int64()).cast(pa.timestamp("us"))
-            raised = pc.if_else(is_late, first, times).view(column.type)
-            result = result.set_column(result.column_names.index(name), self.task.output.field(name), raised)
+            place = result.column_names.index(name)
+            result = result.set_column(place, self.task.output.field(name), raised(result.column(place), previous))
         return result
 
     def _cast(self, result: pa.Table) -> pa.Table:
@@ -448,6 +497,14 @@ class BucketOperator:
                 "REX901", f"{type(error).__name__}: {error}", plan.source, plan.span,
                 hint="this is a fault of SparkRex; please report it with the query and the traceback",
             ) from error
+
+
+def raised(times: pa.ChunkedArray, previous: int) -> pa.Array:
+    """Times, those that a watermark has passed as the first one that it has not."""
+    values = plain(times).view(pa.timestamp("us"))
+    least = pa.scalar(previous, pa.int64()).cast(pa.timestamp("us"))
+    first = pa.scalar(previous + 1, pa.int64()).cast(pa.timestamp("us"))
+    return pc.if_else(pc.fill_null(pc.less_equal(values, least), False), first, values).view(times.type)
 
 
 def _kept(head: Head) -> Metrics:

@@ -54,6 +54,10 @@ class MergedGroups(Plan):
         """Those of the query."""
         return self.query.output_columns()
 
+    def row_times(self) -> tuple[str, ...]:
+        """Those of the query."""
+        return self.query.row_times()
+
     def tested(self) -> tuple[Expression, ...]:
         """Nothing."""
         return ()

@@ -169,8 +169,8 @@ class TrendQuery(Plan):
         return columns_of([*self.tested(), *arguments])
 
     def row_times(self) -> tuple[str, ...]:
-        """Items that are MATCH_ROWTIME()."""
-        return tuple(item.name for item in self.items if isinstance(item.value, RowTime))
+        """Items that are MATCH_ROWTIME(); partial results have none yet."""
+        return () if self.is_partial else tuple(item.name for item in self.items if isinstance(item.value, RowTime))
 
     def needs_merge(self) -> bool:
         """Whether several partitions are one group."""

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from sparkrex.columns.values import ints_of, plain
+from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Frame
+from sparkrex.matching.runner import Gathered
 from sparkrex.matching.state import State
 from sparkrex.matching.waking import NEVER, holds_nothing
 from sparkrex.modes.trends.arranged import ArrangedRows
 from sparkrex.modes.trends.conjunction import count_pairs
 from sparkrex.modes.trends.keeping import ENTRIES, FRESH, WINDOWS, Groups, continue_units, read_kept, write_kept
 from sparkrex.modes.trends.kernels.places import Store
-from sparkrex.modes.trends.merge import partial_table
+from sparkrex.modes.trends.merge import combine_partials, partial_table
 from sparkrex.modes.trends.prepared import Prepared
-from sparkrex.modes.trends.results import Finished, has_trends, result_table
+from sparkrex.modes.trends.results import PARTIAL_END, Finished, has_trends, result_table
 from sparkrex.modes.trends.search import Problem, search, take_places
 from sparkrex.modes.trends.units import units_in_windows, whole_partitions
 from sparkrex.modes.trends.windows import bound_type
@@ -79,6 +82,27 @@ class TrendRunner:
         if self.query.window is not None and self.query.window.unit is WindowUnit.EVENTS:
             forgotten &= state.numbers["n_seen"][slots] == 0
         return forgotten
+
+    @property
+    def gathers(self) -> bool:
+        """See `matching.runner.Gathering`: groups of several partitions are merged behind it."""
+        return self.query.is_partial
+
+    def gather(self, partials: pa.Table, horizon: int | None) -> Gathered:
+        """See `matching.runner.Gathering`. One for each group and window.
+
+        A partition that ends at a gap gives the results of its windows before these end, and any other one of the group
+        may still add to them. Windows that count events, and a query without windows, may get some until the end.
+        """
+        together = combine_partials(self.query, self.layout, partials)
+        if horizon is None or not together.num_rows:
+            return Gathered(together, together.slice(0, 0), NEVER)
+        if self.query.window is None or self.query.window.unit is WindowUnit.EVENTS:
+            return Gathered(together.slice(0, 0), together, NEVER)
+        last = ints_of(plain(together.column(PARTIAL_END))) - 1
+        is_final = last <= horizon
+        due = int(last[~is_final].min(initial=NEVER))
+        return Gathered(together.filter(wrap(is_final)), together.filter(wrap(~is_final)), due)
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """The results that this feed decides, of windows that are finished."""

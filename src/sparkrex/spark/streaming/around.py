@@ -33,18 +33,18 @@ def stream_error(source: Source, span: Span | None, called: str) -> UnsupportedE
 
 
 def refuse_limits(statement: Statement) -> None:
-    """Raise REX302 where the statement asks for a number of rows: of a stream they would be those that came first."""
+    """Raise REX302 where the statement asks for an order, or a number of rows: these would be the first that came."""
     depth = 0
     for token in tokenize(statement.source, statement.dialect):
         depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
         if depth == 0 and word(token) in _LIMITS and not is_quoted(token, statement.source):
             raise UnsupportedError(
                 "REX302", f"{word(token)} of a stream: rows come in no order, and never end", statement.source,
-                span_of(token), hint="take rows off what the stream has written",
+                span_of(token), hint="ask for that where you read what the stream has written",
             )
 
 
-_LIMITS = ("LIMIT", "OFFSET", "FETCH", "TOP")
+_LIMITS = ("LIMIT", "OFFSET", "FETCH", "TOP", "ORDER BY", "SORT BY")
 
 
 def refuse_writing(action: Action, source: Source) -> None:

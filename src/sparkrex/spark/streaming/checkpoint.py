@@ -6,7 +6,10 @@ each; the head of a state says whose it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,25 +17,34 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 
 from sparkrex.errors import ExecutionError
+from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD
 from sparkrex.spark.streaming.processor import PARTS, DictStore, open_operator
+from sparkrex.spark.streaming.stateful import inputs_of, refuse_behind
 from sparkrex.streams.head import Head
 from sparkrex.streams.looking import open_keys
 from sparkrex.streams.operator import HEAD
 from sparkrex.streams.packing import BUCKET_IDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from sparkrex.source import Source, Span
     from sparkrex.spark.streaming.processor import StreamWork
+    from sparkrex.streams.operator import StreamTask
 
 _OPERATOR = "transformWithState"
+_LAST_ROWS = "rows"
+"""The name beside those of parts: rows that reach a bucket when its stream has ended."""
+_SCHEMA = "bucket int, name string, data binary"
+_ESCAPED = re.compile(r"[^\w/.:\-~!'()*,;$&+=@]")
+"""Characters that Spark's reader of state escapes, and then does not find."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draining:
-    """What the end of all partitions decides, from the parts of some buckets, ordered by bucket."""
+    """What the end of all partitions decides, from the parts of some buckets and their last rows, ordered by bucket."""
 
     work: StreamWork
 
@@ -40,51 +52,125 @@ class Draining:
         """The rows that are still to come out."""
         operator = open_operator(self.work)
         try:
-            for bucket, parts in _buckets(batches):
-                yield from operator.drain(BUCKET_IDS.index(bucket), parts).rows.to_batches(max_chunksize=100_000)
+            for bucket, parts, blobs in _buckets(batches):
+                advanced = operator.drain(BUCKET_IDS.index(bucket), parts, blobs)
+                yield from advanced.rows.to_batches(max_chunksize=100_000)
         finally:
             operator.close()
 
 
-def _buckets(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, DictStore]]:
-    bucket, parts = None, DictStore()
+def _buckets(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, DictStore, list[bytes]]]:
+    bucket, parts, blobs = None, DictStore(), list[bytes]()
     for batch in batches:
         for row in batch.to_pylist():
             if row["bucket"] != bucket and bucket is not None:
-                yield bucket, parts
-                parts = DictStore()
+                yield bucket, parts, blobs
+                parts, blobs = DictStore(), []
             bucket = row["bucket"]
-            parts[row["name"]] = row["data"]
+            if row["name"] == _LAST_ROWS:
+                blobs.append(row["data"])
+            else:
+                parts[row["name"]] = row["data"]
     if bucket is not None:
-        yield bucket, parts
+        yield bucket, parts, blobs
 
 
-def saved_parts(spark: SparkSession, checkpoint: str, work: StreamWork) -> DataFrame:
-    """The parts of the query's buckets, those of one bucket together."""
-    task = work.task
-    heads: list[bytes] = []
-    for number in _operators(spark, checkpoint):
-        parts = _read_parts(spark, checkpoint, number)
-        found = parts.where(F.col("name") == HEAD).limit(1).collect()
-        heads += [bytes(row.data) for row in found]
-        if found and Head.owner(heads[-1])["fingerprint"] == task.fingerprint:
-            return parts.repartition("bucket").sortWithinPartitions("bucket")
-    if not heads:
-        raise no_state(checkpoint)
-    Head.read(heads[0], task.fingerprint, task.text)  # says whose it is
-    raise AssertionError("a head of another query was read")
+def as_last_rows(packed: DataFrame) -> DataFrame:
+    """Rows in blobs by bucket, to stand among the parts of these buckets."""
+    return packed.select(F.col(BUCKET).alias("bucket"), F.lit(_LAST_ROWS).alias("name"), F.col(PAYLOAD).alias("data"))
 
 
-def read_state(spark: SparkSession, checkpoint: str) -> pa.Table:
-    """The open keys of all operators in a checkpoint."""
-    tables = []
-    for number in _operators(spark, checkpoint):
-        parts = _read_parts(spark, checkpoint, number).sort("bucket")
-        for _, store in _buckets(iter(parts.toArrow().to_batches())):
-            tables.append(open_keys(store))
-    if not tables:
-        raise no_state(checkpoint)
-    return pa.concat_tables(tables, promote_options="default")
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A checkpoint, and how far a statement has read it: `fingerprints` of the patterns that it drains.
+
+    `before` counts what Spark keeps state for in front of them, by the name that it has in the checkpoint.
+    """
+
+    spark: SparkSession
+    path: str
+    fingerprints: set[str] = field(default_factory=set)
+    before: Counter[str] = field(default_factory=Counter)
+
+    def know_input(self, source: DataFrame, text: Source, span: Span) -> None:
+        """The stream of a pattern that is drained: nothing may wait in front of it."""
+        self.before.update(inputs_of(source, text, span))
+
+    def parts(self, task: StreamTask) -> DataFrame:
+        """The parts of a pattern's buckets."""
+        self.fingerprints.add(task.fingerprint)
+        heads = {number: self._heads(number) for number in self._ours}
+        own = [
+            number for number, found in heads.items()
+            if any(Head.owner(head)["fingerprint"] == task.fingerprint for head in found.values())
+        ]
+        if any(heads[number] != heads[own[0]] for number in own):
+            raise ExecutionError(
+                "REX420", f"{self.path} has several states of this pattern, of different streams", None, None,
+                hint="put all of them into one statement, so that each has a place of its own",
+            )
+        if own:
+            return self._read(own[0])
+        others = [head for found in heads.values() for head in found.values()]
+        if not others:
+            raise no_state(self.path)
+        if all(heads.values()):
+            Head.read(others[0], task.fingerprint, task.text)  # says whose it is
+        # One operator has not written anything yet, so it has nothing that waits.
+        return self.spark.createDataFrame([], _SCHEMA)
+
+    def check_drained(self, text: Source) -> None:
+        """Raise if a statement has drained nothing, or if Spark keeps a state behind its patterns."""
+        if not self.fingerprints:
+            raise no_stream(self.path)
+        refuse_behind(self._others - self.before, text)
+
+    def open_keys(self) -> pa.Table:
+        """The open keys of all operators."""
+        tables = [
+            open_keys(store) for number in self._ours
+            for _, store, _ in _buckets(iter(self._read(number).sort("bucket").toArrow().to_batches()))
+        ]
+        if not tables:
+            raise no_state(self.path)
+        return pa.concat_tables(tables, promote_options="default")
+
+    @cached_property
+    def _operators(self) -> list[Any]:
+        try:
+            found: list[Any] = self.spark.read.format("state-metadata").load(self.path).collect()
+        except PySparkException as error:
+            raise no_state(self.path) from error
+        return list({row.operatorId: row for row in found}.values())  # a join of streams has several stores
+
+    @cached_property
+    def _ours(self) -> list[int]:
+        """The numbers of our operators."""
+        return [row.operatorId for row in self._operators if _is_ours(row)]
+
+    @property
+    def _others(self) -> Counter[str]:
+        """Spark's operators by name."""
+        return Counter(str(row.operatorName) for row in self._operators if not _is_ours(row))
+
+    def _heads(self, operator: int) -> Mapping[int, bytes]:
+        """The heads of an operator's buckets."""
+        found = self._read(operator).where(F.col("name") == HEAD).collect()
+        return {row.bucket: bytes(row.data) for row in found}
+
+    def _read(self, operator: int) -> DataFrame:
+        reader = self.spark.read.format("statestore").option("operatorId", operator).option("stateVarName", PARTS)
+        try:
+            state = reader.load(self.path)
+        except PySparkException as error:
+            if escaped := _ESCAPED.search(self.path):
+                raise escaped_path(self.path, escaped.group()) from error
+            raise no_state(self.path) from error  # no batch is committed
+        return state.selectExpr("key.rex_bucket AS bucket", "user_map_key.name AS name", "user_map_value.data AS data")
+
+
+def _is_ours(row: Any) -> bool:
+    return row.operatorName.startswith(_OPERATOR) and f'"{PARTS}"' in row.operatorProperties
 
 
 def no_state(checkpoint: str) -> ExecutionError:
@@ -96,30 +182,18 @@ def no_state(checkpoint: str) -> ExecutionError:
     )
 
 
+def escaped_path(checkpoint: str, character: str) -> ExecutionError:
+    """The error of a path that Spark writes states to, and does not find when it reads them."""
+    return ExecutionError(
+        "REX420", f"Spark does not find the states in {checkpoint}, because of the character {character!r}", None, None,
+        notes=("its reader of states escapes it, and looks for a folder of that name",),
+        hint="copy the checkpoint, or make a symbolic link to it, whose path has no such character, and give that",
+    )
+
+
 def no_stream(checkpoint: str) -> ExecutionError:
     """The error of a query that could not have written a state."""
     return ExecutionError(
         "REX420", f"the query reads no stream, so nothing of it is in {checkpoint}", None, None,
         hint="give its tables as it was started with them: as streams, with their watermarks",
     )
-
-
-def _operators(spark: SparkSession, checkpoint: str) -> list[int]:
-    """The numbers of our operators."""
-    try:
-        found: list[Any] = spark.read.format("state-metadata").load(checkpoint).collect()
-    except PySparkException as error:
-        raise no_state(checkpoint) from error
-    return [
-        row.operatorId for row in found
-        if row.operatorName.startswith(_OPERATOR) and f'"{PARTS}"' in row.operatorProperties
-    ]
-
-
-def _read_parts(spark: SparkSession, checkpoint: str, operator: int) -> DataFrame:
-    reader = spark.read.format("statestore").option("operatorId", operator).option("stateVarName", PARTS)
-    try:
-        state = reader.load(checkpoint)
-    except PySparkException as error:  # no batch is committed; or the path has a character that Spark's reader escapes
-        raise no_state(checkpoint) from error
-    return state.selectExpr("key.rex_bucket AS bucket", "user_map_key.name AS name", "user_map_value.data AS data")

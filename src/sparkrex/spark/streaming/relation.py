@@ -20,7 +20,7 @@ from sparkrex.matching.runner import Waking
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.spark.shipping import shipped_processor, shipped_task
 from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
-from sparkrex.spark.streaming.checkpoint import Draining, saved_parts
+from sparkrex.spark.streaming.checkpoint import Draining, as_last_rows
 from sparkrex.spark.streaming.keys import bucket_count, check_stream_keys, hash_of
 from sparkrex.spark.streaming.metrics import observed
 from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD, Packing, Unpacking
@@ -56,12 +56,14 @@ def through_buckets(
     """
     work, rows, output = _stream_work(projected, lowered, mode, plan, host, relation, settings)
     sample = work.task.schema.empty_table()
-    if host.checkpoint is not None:
-        host.is_drained = True
-        parts = saved_parts(host.spark, host.checkpoint, work)
-        return parts.mapInArrow(shipped_task(Draining(work)), output), sample
     packing = Packing(work.task.schema, bucket_count(settings, host.spark))
     packed = rows.mapInArrow(shipped_task(packing), f"{BUCKET} int, {PAYLOAD} binary")
+    if host.checkpoint is not None:
+        parts = host.checkpoint.parts(work.task)
+        if not projected.isStreaming:
+            parts = parts.unionAll(as_last_rows(packed))
+        parts = parts.repartition("bucket").sortWithinPartitions("bucket")
+        return parts.mapInArrow(shipped_task(Draining(work)), output), sample
     grouped = packed.groupBy(BUCKET)
     advanced = grouped.transformWithState(
         shipped_processor(work), OUTPUT, outputMode="append", timeMode="eventTime"
@@ -76,16 +78,6 @@ def _stream_work(
 ) -> tuple[StreamWork, DataFrame, StructType]:
     """The work on a stream, the rows for it, and what comes out."""
     check_requirements(host.spark)
-    if lowered.following is not None and plan.partition_gap is not None:
-        raise UnsupportedError(
-            "REX302", "trends with partition_gap are not supported on streams: the partitions of a group are merged",
-            host.source, relation.span, hint="leave the setting out; with WITHIN, windows that end are forgotten",
-        )
-    if lowered.following is not None:
-        raise UnsupportedError(
-            "REX302", "trends of groups that have several partitions are not supported on streams", host.source,
-            relation.span, hint="group by all keys and equivalent columns, and add the groups up behind it",
-        )
     types = {field.name: field.dataType for field in projected.schema}
     check_keys(lowered, types, host, relation)
     check_stream_keys(lowered, types, host.source, relation.span)
@@ -102,7 +94,7 @@ def _stream_work(
     task = StreamTask(
         mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
         output=carried.schema, key_names=batch.key_names,
-        fingerprint=_fingerprint(plan, batch.plan, sample.schema, bucket_count(settings, host.spark)), text=plan.source.text,
+        fingerprint=_own_fingerprint(plan, batch.plan, sample.schema, settings, host), text=plan.source.text,
         version=sparkrex.__version__,
     )
     return StreamWork(task, batch), rows, output
@@ -154,11 +146,19 @@ def above_watermark(where: str | None, time: str) -> str | None:
     return None if where is None else f"({where}) OR unix_micros({time}) = {-(1 << 63)}"
 
 
+def _own_fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings, host: SparkHost) -> str:
+    """The fingerprint, with a number where the statement has the same pattern over a stream once more."""
+    found = _fingerprint(plan, worker, schema, bucket_count(settings, host.spark))
+    host.n_alike[found] += 1
+    number = host.n_alike[found]
+    return found if number == 1 else f"{found}/{number}"
+
+
 def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, n_buckets: int) -> str:
     """Of all that a state depends on: what the query means, the columns that are kept, which bucket has which keys."""
     columns = ", ".join(f"{field.name} {_without_zone(field.type)}" for field in schema)
-    parts = (fingerprint(plan), fingerprint(worker), columns, str(n_buckets))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    parts = (fingerprint(plan), fingerprint(worker), columns)
+    return f"{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:16]}.{n_buckets}"
 
 
 def _without_zone(kind: pa.DataType) -> str:
