@@ -180,6 +180,61 @@ def progress(query: StreamingQuery, /) -> Progress:
 
 
 @overload
+def matches(result: DataFrame, /) -> DataFrame: ...
+@overload
+def matches(result: Frame, /) -> Frame: ...
+def matches(result: Any, /) -> Any:
+    """The matches of a result with side rows: exactly what the query gives without the setting `side_rows`.
+
+    A filter over a DataFrame or a table; on a stream it is meant for `foreachBatch`, so that one query writes matches,
+    late rows and failed ones to places of their own.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> steps = rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)", settings={"side_rows": True})
+    >>> result = steps(pa.table({"x": [1, 2, 3]}))
+    >>> result.column_names, rex.matches(result).to_pylist()
+    (['n', 'rex_kind', 'rex_row', 'rex_error'], [{'n': 3}])
+    """
+    from sparkrex.side_parts import matches_of
+
+    return matches_of(result)
+
+
+@overload
+def late(result: DataFrame, /) -> DataFrame: ...
+@overload
+def late(result: Frame, /) -> Frame: ...
+def late(result: Any, /) -> Any:
+    """The late rows of a result with side rows, with the columns of the input. Of a table none is late.
+
+    See `matches`.
+    """
+    from sparkrex.side_parts import late_of
+
+    return late_of(result)
+
+
+@overload
+def failed(result: DataFrame, /) -> DataFrame: ...
+@overload
+def failed(result: Frame, /) -> Frame: ...
+def failed(result: Any, /) -> Any:
+    """The rows of a result with side rows at which a search failed: the columns of the input, and `rex_error`.
+
+    There are some only with the setting `on_error="report"`. See `matches`.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> text = "ORDER BY x AFTER MATCH SKIP TO LAST B PATTERN (A B?) DEFINE B AS x > 2"
+    >>> result = rex.match(text, pa.table({"x": [1, 2, 3]}), settings={"side_rows": True, "on_error": "report"})
+    >>> rex.failed(result).select(["x"]).to_pylist()
+    [{'x': 1}, {'x': 3}]
+    """
+    from sparkrex.side_parts import failed_of
+
+    return failed_of(result)
+
+
+@overload
 def match(
     clause: str, table: None = None, /, *, args: Any = None, dialect: str | None = None, settings: GivenSettings = None,
 ) -> Query: ...

@@ -157,7 +157,9 @@ def above_watermark(where: str | None, time: str) -> str | None:
 def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings) -> str:
     """Of all that a state depends on: what the query means, the columns that are kept, which bucket has which keys."""
     columns = ", ".join(f"{field.name} {_without_zone(field.type)}" for field in schema)
-    parts = (fingerprint(plan), fingerprint(worker), columns, str(settings.buckets))
+    parts = [fingerprint(plan), fingerprint(worker), columns, str(settings.buckets)]
+    if settings.reports:
+        parts.append(settings.on_error)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
