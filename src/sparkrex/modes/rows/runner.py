@@ -26,6 +26,7 @@ from sparkrex.modes.rows.giving_up import feed_giving_up
 from sparkrex.modes.rows.matcher import GivesUpError, Partitions
 from sparkrex.modes.rows.output import Decided, build_output
 from sparkrex.modes.rows.timeouts import add_timeouts
+from sparkrex.scalar.expression import ColumnAt
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -187,9 +188,18 @@ class RowRunner:
                         error.slot = int(feed.slots[place])
                         row = error.row - int(frame.begin[place] - dropped[place])
                         error.notes += (f"the match starts at row {row + 1} of its partition",)
+                        if feed.horizon is not None:  # rows of keys that were forgotten are counted anew
+                            error.notes += (f"it is the row of {self._time_of(frame, error.row)}",)
                     raise
         self.watch.lap("match", f"{len(matches):,} matches")
         return matches
+
+    def _time_of(self, frame: Frame, row: int) -> object:
+        """What the row at a position is ordered by first."""
+        expression = self.plan.order_by[0].expression
+        assert isinstance(expression, ColumnAt)  # there is a horizon in workers only, which have columns
+        (at,) = frame.arrangement.input_rows(np.array([row])).tolist()
+        return frame.table.column(expression.column)[at].as_py()
 
     def _check_positive(self, table: pa.Table) -> None:
         """Fail where the setting `positive`, which proofs believed, is not true."""
