@@ -13,7 +13,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from sparkrex.errors import AnalysisError, ParseError
+from sparkrex.errors import AnalysisError, ParseError, UnsupportedError
 from sparkrex.query import Query
 from sparkrex.settings import Settings, make_settings
 from sparkrex.source import Source, Span
@@ -208,6 +208,11 @@ def late(result: Any, /) -> Any:
     """The late rows of a result with side rows, with the columns of the input. Of a table none is late.
 
     See `matches`.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> result = rex.match("ORDER BY x PATTERN (A+)", pa.table({"x": [1, 2]}), settings={"side_rows": True})
+    >>> rex.late(result).column_names
+    ['x']
     """
     from sparkrex.side_parts import late_of
 
@@ -461,9 +466,14 @@ def workload(
         raise TypeError(f"on_progress= is a {on_progress.__class__.__name__}, not a function")
     if not isinstance(strict, bool):
         raise TypeError(f"strict= is a {strict.__class__.__name__}, not True or False")
+    made = make_settings(settings)
+    if made.side_rows or made.reports:
+        raise UnsupportedError(
+            "REX301", "side_rows and on_error=\"report\" are not supported for workloads", None, None,
+            hint="run the patterns that need them as queries of their own: rex.events",
+        )
     return Workload(
-        patterns, stream_options, options, _dialect(dialect), make_settings(settings), args=args, strict=strict,
-        on_progress=on_progress,
+        patterns, stream_options, options, _dialect(dialect), made, args=args, strict=strict, on_progress=on_progress
     )
 
 
