@@ -19,7 +19,10 @@ from sparkrex.api import (
     drain,
     events,
     explain,
+    failed,
+    late,
     match,
+    matches,
     progress,
     register_table_function,
     sql,
@@ -43,6 +46,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnalysisError", "ExecutionError", "Explanation", "InternalError", "ParseError", "Query", "RexError", "Settings",
-    "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "drain", "events", "explain", "match",
-    "progress", "register_table_function", "sql", "state", "trends", "workload",
+    "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "drain", "events", "explain", "failed",
+    "late", "match", "matches", "progress", "register_table_function", "sql", "state", "trends", "workload",
 ]

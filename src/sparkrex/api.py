@@ -13,7 +13,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from sparkrex.errors import AnalysisError, ParseError
+from sparkrex.errors import AnalysisError, ParseError, UnsupportedError
 from sparkrex.query import Query
 from sparkrex.settings import Settings, make_settings
 from sparkrex.source import Source, Span
@@ -177,6 +177,66 @@ def progress(query: StreamingQuery, /) -> Progress:
     from sparkrex.spark.streaming.metrics import Progress
 
     return Progress(query)
+
+
+@overload
+def matches(result: DataFrame, /) -> DataFrame: ...
+@overload
+def matches(result: Frame, /) -> Frame: ...
+def matches(result: Any, /) -> Any:
+    """The matches of a result with side rows: exactly what the query gives without the setting `side_rows`.
+
+    A filter over a DataFrame or a table; on a stream it is meant for `foreachBatch`, so that one query writes matches,
+    late rows and failed ones to places of their own.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> steps = rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)", settings={"side_rows": True})
+    >>> result = steps(pa.table({"x": [1, 2, 3]}))
+    >>> result.column_names, rex.matches(result).to_pylist()
+    (['n', 'rex_kind', 'rex_row', 'rex_error'], [{'n': 3}])
+    """
+    from sparkrex.side_parts import matches_of
+
+    return matches_of(result)
+
+
+@overload
+def late(result: DataFrame, /) -> DataFrame: ...
+@overload
+def late(result: Frame, /) -> Frame: ...
+def late(result: Any, /) -> Any:
+    """The late rows of a result with side rows, with the columns of the input. Of a table none is late.
+
+    See `matches`.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> result = rex.match("ORDER BY x PATTERN (A+)", pa.table({"x": [1, 2]}), settings={"side_rows": True})
+    >>> rex.late(result).column_names
+    ['x']
+    """
+    from sparkrex.side_parts import late_of
+
+    return late_of(result)
+
+
+@overload
+def failed(result: DataFrame, /) -> DataFrame: ...
+@overload
+def failed(result: Frame, /) -> Frame: ...
+def failed(result: Any, /) -> Any:
+    """The rows of a result with side rows at which a search failed: the columns of the input, and `rex_error`.
+
+    There are some only with the setting `on_error="report"`. See `matches`.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> text = "ORDER BY x AFTER MATCH SKIP TO LAST B PATTERN (A B?) DEFINE B AS x > 2"
+    >>> result = rex.match(text, pa.table({"x": [1, 2, 3]}), settings={"side_rows": True, "on_error": "report"})
+    >>> rex.failed(result).select(["x"]).to_pylist()
+    [{'x': 1}, {'x': 3}]
+    """
+    from sparkrex.side_parts import failed_of
+
+    return failed_of(result)
 
 
 @overload
@@ -406,9 +466,14 @@ def workload(
         raise TypeError(f"on_progress= is a {on_progress.__class__.__name__}, not a function")
     if not isinstance(strict, bool):
         raise TypeError(f"strict= is a {strict.__class__.__name__}, not True or False")
+    made = make_settings(settings)
+    if made.side_rows or made.reports:
+        raise UnsupportedError(
+            "REX301", "side_rows and on_error=\"report\" are not supported for workloads", None, None,
+            hint="run the patterns that need them as queries of their own: rex.events",
+        )
     return Workload(
-        patterns, stream_options, options, _dialect(dialect), make_settings(settings), args=args, strict=strict,
-        on_progress=on_progress,
+        patterns, stream_options, options, _dialect(dialect), made, args=args, strict=strict, on_progress=on_progress
     )
 
 

@@ -20,6 +20,7 @@ from sparkrex.errors import AnalysisError, RexError, UnsupportedError, nearest
 from sparkrex.hosts.duckdb.host import AggregateNames, DuckDbHost, RelationEvaluator
 from sparkrex.matching.gaps import check_gap_order
 from sparkrex.matching.output import NO_COLUMNS
+from sparkrex.matching.side_rows import KIND, ROW, check_kept, check_names, with_input_row, with_kind
 from sparkrex.modes.protocol import Buffered, Rewriting
 from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
@@ -192,6 +193,7 @@ def name_single_table(query: ParsedQuery, table: object) -> dict[str, object]:
 
 def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> pa.Table:
     """Run a parsed statement over in-memory tables."""
+    check_single(query, settings)
     host = _open_host(query, tables, settings)
     try:
         result: pa.Table | None = None
@@ -202,7 +204,10 @@ def run_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settin
         if query.statement.bare_relation is not None and result is not None:
             return result.select([]) if result.column_names == [NO_COLUMNS] else result
         with explaining_outside(query):
-            return host.query(host.translated(query.statement.host_sql), None)
+            found = host.query(host.translated(query.statement.host_sql), None)
+        if settings.side_rows and query.statement.relations:
+            check_kept(found.column_names)
+        return found
     finally:
         host.close()
 
@@ -335,11 +340,16 @@ def prepare_relation(
     columns = tuple(InputColumn(name, kind) for name, kind in described)
     plan = _analyze(query, relation, clause, columns, host)
     used = plan.columns_read()
+    if host.settings.side_rows:
+        used = [column.name for column in columns]
+        check_names((*used, *plan.output_columns()))
     if base is not None:
         table = read_columns(base, used)
     else:
         listed = ", ".join(_quote(name) for name in used) or "NULL AS rex_none"
         table = host.query(f"SELECT {listed} FROM ({input_sql})", relation.span)
+    if host.settings.side_rows:
+        table = with_input_row(table)
     return plan, table, RelationEvaluator(host, relation.prefix)
 
 
@@ -387,6 +397,28 @@ def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def check_reporting(plan: Plan, settings: Settings, *, is_stream: bool) -> None:
+    """Raise REX301 if a search cannot go on where it fails."""
+    if not settings.reports or plan.gives_up_starts or (is_stream and plan.gives_up_events):
+        return
+    what = plan.mode if plan.gives_up_events else f"searches of {plan.mode}"
+    where = " of a table" if plan.gives_up_events else ""
+    raise UnsupportedError(
+        "REX301", f'on_error="report" is not supported for {what}{where}', plan.source, plan.span,
+        hint="leave the setting out, and the rows at which the search fails in a subquery",
+    )
+
+
+def check_single(query: ParsedQuery, settings: Settings) -> None:
+    """Raise REX301 for side rows of several patterns: one would search in the side rows of another."""
+    if settings.side_rows and len(query.statement.relations) > 1:
+        raise UnsupportedError(
+            "REX301", "side_rows in a statement with several patterns", query.statement.source,
+            query.statement.relations[1].span,
+            hint="one call for each; rex.matches(result) for what the next one reads",
+        )
+
+
 def run_relation(
     plan: Plan, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch | None = None
 ) -> pa.Table:
@@ -399,7 +431,12 @@ def relation_results(
 ) -> Iterator[pa.Table]:
     """The same, piece by piece as it is decided."""
     try:
-        yield from mode_of(plan.mode).results(plan, table, evaluator, settings, watch or Stopwatch())
+        check_reporting(plan, settings, is_stream=False)
+        for result in mode_of(plan.mode).results(plan, table, evaluator, settings, watch or Stopwatch()):
+            if settings.side_rows and KIND not in result.column_names:
+                yield with_kind(result, table.schema.field(ROW).type)
+            else:
+                yield result
     except RexError as error:
         if error.source is None and error.span is not None:
             error.source = plan.source

@@ -21,6 +21,8 @@ PLANNERS = (
     "pr_left_pnot", "pr_right_pnot", "sm_left_pnot", "sm_right_pnot",
 )
 """Both are here because settings are checked before any mode is loaded; a test compares them."""
+RAISE, REPORT = "raise", "report"
+"""What `on_error` may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class Settings:
     `partition_gap` after its key's previous row begins a new partition: a `timedelta`, or a text such as `30 minutes`.
 
     On streams: into how many `buckets` keys are put, at most 256; None asks Spark how many tasks there are. It belongs
-    to a query's checkpoint.
+    to a query's checkpoint. `side_rows` adds late rows, and rows at which a search failed, to the result. `on_error`
+    says what a search does there: `raise`, or `report` the row and go on without it.
     """
 
     max_steps: int = 100_000_000
@@ -67,6 +70,13 @@ class Settings:
     positive: tuple[str, ...] = ()
     buckets: int | None = None
     partition_gap: timedelta | str | None = None
+    side_rows: bool = False
+    on_error: str = RAISE
+
+    @property
+    def reports(self) -> bool:
+        """Whether a search goes on where it fails."""
+        return self.on_error == REPORT
 
     def thread_count(self) -> int:
         """How many threads to use."""
@@ -122,8 +132,11 @@ def _check_settings(settings: Settings) -> Settings:
     if settings.planner not in (None, *PLANNERS):
         hint = nearest(str(settings.planner), PLANNERS) or f"one of {', '.join(PLANNERS)}"
         raise AnalysisError("REX217", f"unknown planner {settings.planner!r}", None, None, hint=hint)
-    if not isinstance(settings.proofs, bool):
-        raise _unfit("proofs", settings.proofs, "True or False")
+    for name in ("proofs", "side_rows"):
+        if not isinstance(getattr(settings, name), bool):
+            raise _unfit(name, getattr(settings, name), "True or False")
+    if settings.on_error not in (RAISE, REPORT):
+        raise _unfit("on_error", settings.on_error, f"{RAISE!r} or {REPORT!r}")
     return replace(
         settings, positive=_names("positive", settings.positive), tie_break=_names("tie_break", settings.tie_break),
         without_rules=_names("without_rules", settings.without_rules), partition_gap=_interval(settings.partition_gap),

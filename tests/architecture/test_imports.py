@@ -218,9 +218,10 @@ TABLE: dict[str, Allowed] = {
         "modes/events", *WORKLOAD, "modes/workload/planner", "faults", "pipeline", "query", "spark", "workloads",
         packages="numpy pyarrow sqlglot",
     ),
+    "side_parts": allow(*FOUNDATION, "columns", "columns/results", "matching", packages="pyarrow"),
     "api": allow(
         *FOUNDATION, "syntax", "languages", *SEGMENTS, *EVENTS, *TRENDS, *WORKLOAD, "workloads", "query", "explanation",
-        "spark", "spark/streaming",
+        "side_parts", "spark", "spark/streaming",
         packages="pyarrow pyspark",
     ),
     "__init__": allow("settings", "errors", "explanation", "query", "api"),

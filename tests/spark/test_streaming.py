@@ -179,3 +179,22 @@ def test_errors_of_the_search_name_code_place_and_key(files: Files) -> None:
     assert "^" in told
 
 
+
+
+@pytest.mark.slow
+def test_late_and_failing_rows_come_as_rows(files: Files) -> None:
+    """The failing ones are those of the table, and what is taken out of a result has the columns of the input."""
+    text = ROWS.replace("PATTERN (STRT DOWN+ UP+)", "AFTER MATCH SKIP TO LAST UP PATTERN (STRT DOWN UP?)")
+    settings = {**SETTINGS, "side_rows": True, "on_error": "report"}
+    early, late = ticks(11, 60), ticks(12, 10)
+    files.add(early, ticks(13, 5, 300), late)
+    found = rex.sql(text, ticks=files.stream(), settings=settings)
+    progress = files.run(found)
+    written = files.spark.read.schema(found.schema).parquet(str(files.folder / "out"))
+    rest = rex.drain(files.checkpoint(), text, ticks=files.stream(), settings=settings)
+    given, in_time = written.unionByName(rest), files.spark.createDataFrame(pa.concat_tables(files.tables[:2]))
+    table = rex.sql(text, ticks=in_time, settings=settings)
+    assert lines(rex.failed(given)) == lines(rex.failed(table)) != []
+    assert lines(rex.matches(given)) == lines(rex.matches(table)) != []
+    assert lines(rex.late(given)) == lines(files.spark.createDataFrame(late))
+    assert sum(batch["errors"] for batch in progress.batches) == rex.failed(written).count()

@@ -19,11 +19,13 @@ from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Feed
+from sparkrex.matching.side_rows import ROW, side_fields
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.modes.tables import mode_of
 from sparkrex.modes.trends.merge import merge_partials
 from sparkrex.pipeline import open_relation, parse_bound, run_relation
 from sparkrex.settings import make_settings
+from sparkrex.spark.side_rows import carry_row, outputs_with_side_rows
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.operator import HEAD, Advanced, BucketOperator, StreamTask
 from sparkrex.streams.packing import BUCKET_IDS, HASH, pack
@@ -82,6 +84,8 @@ class Query:
             return projected(lowered, table.slice(0, 0)).select(list(names)).schema
 
         lowered = mode.lower(plan, "rin", self._settings, None, types)
+        if self._settings.side_rows:
+            carry_row(lowered, "rin", table.column_names)
         if plan.mode == "events":
             lowered.worker = replace(lowered.worker, equal_by=())
         return Cut(self, mode, lowered, projected(lowered, table.slice(0, 0)).schema)
@@ -104,6 +108,8 @@ class Cut:
         nothing = Arrangement(None, np.zeros(1, np.int64), 0)
         output = runner.feed(runner.open(), Feed.whole(self.schema.empty_table(), nothing)).schema
         evaluator.close()
+        if settings.side_rows:
+            output = pa.schema([*output, *side_fields(self.schema.field(ROW).type)])
         return StreamTask(
             mode=self.mode, plan=plan, settings=settings, schema=self.schema.append(pa.field(HASH, pa.int64())),
             time=self.lowered.order[0], output=output, key_names=self.lowered.key_names(),
@@ -136,7 +142,9 @@ class Cut:
         """The result from what the last workers give."""
         if not self.lowered.outputs:
             return given
-        texts = [f'{_duckdb(text)} AS "{name}"' for name, text in self.lowered.outputs.items()]
+        has_sides = self.query._settings.side_rows
+        outputs = outputs_with_side_rows(self.lowered) if has_sides else self.lowered.outputs
+        texts = [f'{_duckdb(text)} AS "{name}"' for name, text in outputs.items()]
         return _ask(f"SELECT {', '.join(texts)} FROM given", given=given)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from sparkrex.streams.packing import BUCKET_IDS, HASH, pack, unpack
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _EPOCH = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
-COLUMNS = {
+COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "tiny": (pa.int8(), [-128, 127, 0]),
     "short": (pa.int16(), [-32768, 32767, 3]),
     "int": (pa.int32(), [-(1 << 31), (1 << 31) - 1, 7]),

@@ -15,8 +15,8 @@ from tests.streams.test_stream_equals_batch import EVENTS, TRENDS
 from sparkrex.columns.wrap import wrap
 from sparkrex.streams.groups import SLOTS_OF_A_SHARD
 from sparkrex.streams.head import Head
-from sparkrex.streams.operator import HEAD, BucketOperator
 from sparkrex.streams.narrow import write_rows
+from sparkrex.streams.operator import HEAD, BucketOperator
 from sparkrex.streams.packing import HASH
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparkrex.columns.arrange import Arrangement
+from sparkrex.columns.wrap import wrap
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
-
-    from sparkrex.columns.arrange import Arrangement
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,6 +53,16 @@ class Feed:
         if place < 0 or offsets[place] == offsets[place + 1]:
             return None
         return int(self.arrangement.input_rows(offsets[place : place + 1])[0])
+
+
+    def part(self, begin: int, end: int) -> Feed:
+        """The partitions from `begin` up to `end` as a feed of their own."""
+        own, slots = self.arrangement, slice(begin, end)
+        offsets = own.offsets[begin : end + 1]
+        positions = np.arange(offsets[0], offsets[-1])
+        table = self.table.take(wrap(own.input_rows(positions)))
+        arrangement = Arrangement(None, offsets - offsets[0], table.num_rows)
+        return Feed(table, arrangement, self.slots[slots], self.opens[slots], self.closes[slots], self.horizon)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -13,6 +13,7 @@ from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.output import name_partition
+from sparkrex.matching.side_rows import with_failures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,11 +52,13 @@ def feeds_of(table: pa.Table, arrangement: Arrangement, chunk_rows: int | None) 
 class ChunkFed:
     """A runner that takes ordered partitions chunk by chunk, one of them open between two.
 
-    `keys` are the columns that hold a partition's keys, by which an error names it.
+    `keys` are the columns that hold a partition's keys, by which an error names it. `row_type` is that of the input
+    row, if it travels.
     """
 
-    def __init__(self, runner: Runner, keys: list[str]) -> None:
+    def __init__(self, runner: Runner, keys: list[str], row_type: pa.DataType | None = None) -> None:
         self._runner = runner
+        self._row_type = row_type
         self._keys = keys
         self._state = runner.open()
         self._slot = 0  # of the partition that is open
@@ -69,7 +72,7 @@ class ChunkFed:
         with partition_named(feed, self._keys, self._keys):
             result = self._runner.feed(self._state, feed)
         self._slot = int(slots[-1])
-        return result
+        return with_failures(result, self._state.take_failures(), self._row_type)
 
 
 @contextmanager

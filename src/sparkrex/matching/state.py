@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.matching.feed import Feed
+    from sparkrex.matching.side_rows import Failure
     from sparkrex.settings import Settings
 
 FORMAT_VERSION = 1
@@ -43,6 +44,8 @@ class State:
 
     `n_numbered`, if who feeds has set it, is how many matches have been numbered: then those of all slots are numbered
     in one row, where a mode would number those of every slot from 1. So nothing need be kept of a slot for that.
+
+    `failures` are the rows that searches were given up at (the setting `on_error`), for who feeds to take; not saved.
     """
 
     def __init__(self, fresh: NDArray[Any], tables: Iterable[str] = ()) -> None:
@@ -52,6 +55,7 @@ class State:
         self.tables = {name: SlotTable() for name in (ROWS, *tables)}
         self.plan: Any = None
         self.n_numbered: int | None = None
+        self.failures: list[Failure] = []
         self._marked: dict[str, Any] | None = None
 
     @property
@@ -130,6 +134,7 @@ class State:
         """Remember how it is: numbers are copied, of tables nothing but what is written later."""
         self._marked = {
             "_numbers": self.numbers.copy(), "n_slots": self.n_slots, "plan": self.plan, "n_numbered": self.n_numbered,
+            "failures": list(self.failures),
         }
         for table in self.tables.values():
             table.mark()
@@ -147,6 +152,11 @@ class State:
         self.__dict__.update(marked)
         for table in self.tables.values():
             table.undo()
+
+    def take_failures(self) -> list[Failure]:
+        """The rows that searches were given up at since the last call."""
+        taken, self.failures = self.failures, []
+        return taken
 
     def select(self, slots: NDArray[np.int64]) -> State:
         """Some slots as a state of their own, where they are numbered from 0."""

@@ -113,6 +113,10 @@ class Plan:
     needs_whole_partitions: ClassVar[bool] = False
     """Whether all rows of a partition may have to be in memory at once: then workers order them, and get the order
     columns to bound the search by, if they can read them."""
+    gives_up_starts: ClassVar[bool] = False
+    """Whether a search that fails at a row can go on at the next one, in batch and on streams."""
+    gives_up_events: ClassVar[bool] = False
+    """Whether a search that fails at a row of a stream can go on as if the row had not come."""
     tests_doubles: ClassVar[bool] = False
     """Whether conditions compute with doubles, whatever the types of columns."""
 

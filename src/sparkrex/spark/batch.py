@@ -14,7 +14,8 @@ import pyarrow as pa
 from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.errors import UnsupportedError
 from sparkrex.matching.output import NO_COLUMNS
-from sparkrex.pipeline import explaining_outside
+from sparkrex.matching.side_rows import check_kept
+from sparkrex.pipeline import check_single, explaining_outside
 from sparkrex.source import Source
 from sparkrex.spark.actions import create_view, refuse_action
 from sparkrex.spark.host import SparkHost
@@ -58,6 +59,7 @@ def run_on_spark(
         host.checkpoint = Checkpoint(host.spark, checkpoint)
     if query.statement.relations:
         check_local_workers(host.spark)
+    check_single(query, settings)
     result: DataFrame | None = None
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
         result, _ = lower_relation(query, relation, clause, host, settings)
@@ -74,6 +76,8 @@ def run_on_spark(
     if query.statement.bare_relation is None or result is None:
         with explaining_outside(query):
             result = _query_around(query, host)
+        if settings.side_rows and query.statement.relations:
+            check_kept(result.columns)
         return _checked(result, query, host)
     return result.select() if result.columns == [NO_COLUMNS] else result
 

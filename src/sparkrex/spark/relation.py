@@ -10,17 +10,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
+from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 
 import sparkrex
-from sparkrex.errors import RexError
+from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.matching.gaps import gap_of
+from sparkrex.matching.side_rows import MATCH, check_names
 from sparkrex.modes.tables import language_of, mode_of
-from sparkrex.pipeline import follow_settings
+from sparkrex.pipeline import check_reporting, follow_settings
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
 from sparkrex.spark.shipping import shipped_task
-from sparkrex.spark.shuffle import check_carried, shuffle
+from sparkrex.spark.shuffle import check_carried, is_not_carried, shuffle, side_fields
+from sparkrex.spark.side_rows import carry_row, is_carried, outputs_with_side_rows
 from sparkrex.spark.streaming.around import refuse_stream
 from sparkrex.spark.streaming.relation import above_watermark, through_buckets
 from sparkrex.spark.streaming.watermark import (
@@ -70,6 +73,9 @@ def lower_relation(
         time = find_watermark(source.schema, host.source, relation.span, mark)
         is_row_time = ROW_TIME in source.schema[time].metadata
         check_order(plan, time, host.source, relation.span, is_row_time=is_row_time)
+    if settings.side_rows:
+        check_names((*source.columns, *plan.output_columns()))
+    check_reporting(plan, settings, is_stream=is_stream)
     mode = mode_of(plan.mode)
 
     def projected_types(lowered: Lowered, names: Sequence[str]) -> pa.Schema:
@@ -84,6 +90,11 @@ def lower_relation(
     wanted = None if is_stream else _wanted_names(query, relation)
     lowered = mode.lower(plan, f"{relation.placeholder}_in", settings, wanted, projected_types)
     refuse_worker_calls(lowered.worker)
+    if settings.side_rows and (is_stream or settings.reports):
+        if lowered.following is not None:
+            raise _refuse_merged(host, relation)
+        _check_row_carried(source, host, relation)
+        carry_row(lowered, f"{relation.placeholder}_in", source.columns)
     if is_stream:
         lowered.where = above_watermark(lowered.where, f"{relation.placeholder}_in.{quoted(time)}")
     projected = _project(source, lowered, host, relation)
@@ -106,6 +117,8 @@ def lower_relation(
             workers.close()
 
     result = _select(frame, lowered, host, relation)
+    if settings.side_rows and not is_carried(lowered):
+        result = _all_of_matches(result, source)
     return watermarked(result, lowered) if is_stream else result, explain
 
 
@@ -196,7 +209,35 @@ def _select(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relat
     """The relation's own columns, measures computed by Spark over what the workers read."""
     if not lowered.outputs:
         return frame
-    return _select_as(frame, f"{relation.placeholder}_out", lowered.outputs, lowered, host, relation)
+    outputs = outputs_with_side_rows(lowered) if is_carried(lowered) else lowered.outputs
+    return _select_as(frame, f"{relation.placeholder}_out", outputs, lowered, host, relation)
+
+
+def _all_of_matches(result: DataFrame, source: DataFrame) -> DataFrame:
+    """The result with the columns of side rows where there is none."""
+    kind, row, error = side_fields(source.schema)
+    return result.select(
+        "*", F.lit(MATCH).alias(kind.name), F.lit(None).cast(row.dataType).alias(row.name),
+        F.lit(None).cast(error.dataType).alias(error.name),
+    )
+
+
+def _check_row_carried(source: DataFrame, host: SparkHost, relation: Relation) -> None:
+    """Refuse a column of the input that Arrow cannot carry: with side rows all of them travel."""
+    for field in source.schema:
+        if is_not_carried(field.dataType):
+            raise UnsupportedError(
+                "REX301", f"with side_rows all columns travel, and {field.name} of type "
+                f"{field.dataType.simpleString()} cannot be carried to Python workers", host.source, relation.span,
+                hint="leave it out, or cast it, in a subquery that the pattern reads",
+            )
+
+
+def _refuse_merged(host: SparkHost, relation: Relation) -> UnsupportedError:
+    return UnsupportedError(
+        "REX301", "side_rows where trends of several partitions are merged into groups are not supported", host.source,
+        relation.span, hint="group by all keys and equivalent columns, and add the groups up behind it",
+    )
 
 
 def arrow_schema(schema: StructType, host: SparkHost) -> pa.Schema:

@@ -14,14 +14,17 @@ from pyspark.sql.types import (
     BooleanType,
     IntegerType,
     MapType,
+    StringType,
     StructField,
     StructType,
 )
 
 from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.matching.output import NO_COLUMNS
+from sparkrex.matching.side_rows import ERROR, KIND, ROW
 from sparkrex.modes.plan import columns_of
 from sparkrex.scalar.render.spark import quoted
+from sparkrex.spark.side_rows import is_carried
 from sparkrex.spark.versions import spark_type_of
 from sparkrex.spark.worker_types import refuse_types
 from sparkrex.warn import warn_user
@@ -125,6 +128,8 @@ def _carried_columns(lowered: Lowered, keys: list[str], types: dict[str, DataTyp
     used = set(keys) | set(plan.equal_by) | plan.searched_columns()
     if plan.partition_gap is not None:
         used.add(lowered.order[0])
+    if is_carried(lowered):
+        used.add(ROW)
     # A window on the first order column bounds a search, if NumPy can read it.
     is_plain = not any(is_ordered_by_spark(types[name]) for name in lowered.order)
     if plan.needs_order or (plan.needs_whole_partitions and is_plain):
@@ -169,7 +174,16 @@ def output_schema(projected: DataFrame, lowered: Lowered, types: dict[str, DataT
         fields.append(StructField(name, known))
     fields += [StructField(name, types[name]) for name in lowered.worker.input_columns]
     fields = [StructField(field.name, _nullable(field.dataType)) for field in fields]
-    return StructType(fields or [StructField(NO_COLUMNS, BooleanType())])
+    fields = fields or [StructField(NO_COLUMNS, BooleanType())]
+    if is_carried(lowered):
+        fields += side_fields(types[ROW])
+    return StructType(fields)
+
+
+def side_fields(row: DataType) -> list[StructField]:
+    """The columns of side rows; `row` is the type of an input row."""
+    error = StructType([StructField(name, StringType()) for name in ("code", "message")])
+    return [StructField(KIND, StringType()), StructField(ROW, _nullable(row)), StructField(ERROR, error)]
 
 
 def _nullable(kind: DataType) -> DataType:
@@ -207,12 +221,18 @@ def check_carried(frame: DataFrame, lowered: Lowered, host: SparkHost, relation:
     """Refuse a column that Arrow cannot carry, naming it and a cast."""
     for field in frame.schema:
         name = field.dataType.simpleString()
-        if name == "interval" or (name.startswith("interval") and ("month" in name or "year" in name)):
+        if is_not_carried(field.dataType):
             raise UnsupportedError(
                 "REX301", f"{written_name(lowered, field.name)} of type {name} cannot be carried to Python workers",
                 host.source, lowered.spans.get(field.name) or relation.span,
                 hint=f"cast it in a subquery: SELECT CAST({written_name(lowered, field.name)} AS STRING) ...",
             )
+
+
+def is_not_carried(kind: DataType) -> bool:
+    """Whether Arrow has no type for it."""
+    name = kind.simpleString()
+    return name == "interval" or (name.startswith("interval") and ("month" in name or "year" in name))
 
 
 def written_name(lowered: Lowered, column: str) -> str:

@@ -150,6 +150,7 @@ class WorkerTask:
     def _stream_rows(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
         """Match ordered rows chunk by chunk, or some whole partitions at a time if the runner needs that."""
         from sparkrex.matching.feeding import ChunkFed
+        from sparkrex.matching.side_rows import row_type_of
 
         first = next(batches, None)
         if first is None:
@@ -157,7 +158,8 @@ class WorkerTask:
         sample = self._number_series(pa.Table.from_batches([first]).slice(0, 0), np.zeros(1, np.int64))
         keys = self._key_columns()
         runner = self.mode.runner(self.plan, sample, keys, evaluator, self.settings)
-        fed = ChunkFed(runner, [column for column, _ in self.key_names if column in sample.column_names])
+        names = [column for column, _ in self.key_names if column in sample.column_names]
+        fed = ChunkFed(runner, names, row_type_of(sample.schema, self.settings))
         rows = chain((first,), batches)
         if runner.refusal is not None:
             for table, offsets in self._whole_partitions(rows):

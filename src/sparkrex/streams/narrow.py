@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.values import numpy_of, plain
+from sparkrex.columns.wrap import wrap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,8 +90,8 @@ def _narrowed(column: pa.Array) -> tuple[int, int, pa.Array]:
             # A difference that wraps around is right again in fewer bits. Under a NULL stands whatever comes out.
             distances = (values - values.dtype.type(least)).astype(kind)
             validity = None if is_null is None else stored.buffers()[0]
-            if validity is not None and stored.offset:
-                validity = pa.array(~is_null).buffers()[1]
+            if is_null is not None and stored.offset:
+                validity = wrap(~is_null).buffers()[1]
             return width, least, pa.Array.from_buffers(
                 _UNSIGNED[width], len(column), [validity, pa.py_buffer(distances)]
             )

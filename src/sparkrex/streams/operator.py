@@ -26,6 +26,7 @@ from sparkrex.matching.feed import Feed
 from sparkrex.matching.gaps import gap_of
 from sparkrex.matching.output import name_partition
 from sparkrex.matching.runner import Gathering
+from sparkrex.matching.side_rows import SIDE_COLUMNS, row_type_of, with_side_rows
 from sparkrex.matching.waking import NEVER
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.groups import DUE, LAST, SLOTS_OF_A_SHARD, Group, shards_of, split_from
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sparkrex.matching.side_rows import Failure
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.protocol import Answering
     from sparkrex.settings import Settings
@@ -71,7 +73,8 @@ class StreamTask:
     """A relation's work on a stream, shipped to the workers.
 
     `schema` is that of the rows that travel, the hash of their keys among them; `time` is the first ORDER BY column,
-    which the watermark is of; `output` is the schema of the result. `key_names` are the key columns with the names that
+    which the watermark is of; `output` is the schema of the result, with the columns of side rows if the input row
+    travels. `key_names` are the key columns with the names that
     the user knows them by. `fingerprint` and `text` say whose a state is.
     """
 
@@ -89,10 +92,12 @@ class StreamTask:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What a call did, and what is kept after it. `oldest` is the time of the oldest row that is held back."""
+    """What a call did, and what is kept after it. `errors` rows were given up (the setting `on_error`), and `rows_out`
+    are of matches. `oldest` is the time of the oldest row that is held back."""
 
     rows_in: int = 0
     late: int = 0
+    errors: int = 0
     released: int = 0
     rows_out: int = 0
     open_keys: int = 0
@@ -103,7 +108,10 @@ class Metrics:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Advanced:
-    """The result rows that a call decides, the rows that were late, and the watermark at which to call again."""
+    """The result rows that a call decides, the rows that were late, and the watermark at which to call again.
+
+    With side rows, `rows` has them too.
+    """
 
     rows: pa.Table
     late: pa.Table
@@ -170,19 +178,21 @@ class BucketOperator:
                 now = previous  # a watermark never goes back
             rows, late = self._late(unpack(blobs, task.schema), previous)
             is_due = head.next_due is not None and now is not None and head.next_due <= now
-            n_in, released, result = rows.num_rows + late.num_rows, 0, self._nothing
+            n_in, released, result = rows.num_rows + late.num_rows, 0, self._no_match
+            failures: list[Failure] = []
             if rows.num_rows or is_due:
                 parts = _Counted(store)
-                released, result = self._release(bucket, parts, head, rows, now)
+                released, result, failures = self._release(bucket, parts, head, rows, now)
                 result = self._raised(result, previous)
                 head.n_bytes += parts.n_more
             if now != previous or rows.num_rows or is_due:
                 head.released = now
                 store.put(HEAD, head.write(task.fingerprint, task.text, task.version))
             metrics = replace(
-                _kept(head), rows_in=n_in, late=late.num_rows, released=released, rows_out=result.num_rows
+                _kept(head), rows_in=n_in, late=late.num_rows, errors=len(failures), released=released,
+                rows_out=result.num_rows,
             )
-            return Advanced(result, late, metrics, head.next_due)
+            return Advanced(self._with_side_rows(result, failures, late), late, metrics, head.next_due)
 
     def drain(self, bucket: int, store: Store, blobs: Sequence[bytes] = ()) -> Advanced:
         """The rows that the end of all partitions decides. The state stays as it is.
@@ -201,7 +211,10 @@ class BucketOperator:
             if self.gathering is not None:
                 result = self.gathering.gather(pa.concat_tables([self._partials(store, head), result]), None).final
                 result = self._cast(result)
-            return Advanced(result, task.schema.empty_table(), replace(_kept(head), rows_out=result.num_rows))
+            failures = group.state.take_failures()
+            metrics = replace(_kept(head), errors=len(failures), rows_out=result.num_rows)
+            nothing = task.schema.empty_table()
+            return Advanced(self._with_side_rows(result, failures, nothing), nothing, metrics)
 
     # Rows.
 
@@ -235,17 +248,18 @@ class BucketOperator:
 
     def _release(
         self, bucket: int, store: Store, head: Head, rows: pa.Table, now: int | None
-    ) -> tuple[int, pa.Table]:
-        """Feed what the watermark has passed, and keep the rest; how many rows, and what they decide."""
+    ) -> tuple[int, pa.Table, list[Failure]]:
+        """Feed what the watermark has passed, and keep the rest; how many rows, what they decide, and what failed."""
         pending = rows if not head.n_pending else pa.concat_tables([self._pending(store), rows])
         times = ints_of(plain(pending.column(self.task.time)))
         is_released = np.zeros(len(times), np.bool_) if now is None else times <= now
         released = pending.filter(wrap(is_released))
         waiting = pending.filter(wrap(~is_released)) if is_released.any() else pending
         self._write_pending(store, head, waiting)
-        result, due = self._nothing, NEVER
+        result, due = self._no_match, NEVER
+        failures: list[Failure] = []
         if now is not None and (released.num_rows or head.n_open):
-            result, due = self._advance_slots(bucket, store, head, released, now)
+            result, failures, due = self._advance_slots(bucket, store, head, released, now)
         elif head.n_open and head.next_due is not None:
             due = head.next_due
         if self.gathering is not None and now is not None:
@@ -253,7 +267,7 @@ class BucketOperator:
             due = min(due, due_partial)
         due = min(due, int(times[~is_released].min(initial=NEVER)))
         head.next_due = None if due == NEVER else due
-        return released.num_rows, result
+        return released.num_rows, result, failures
 
     def _gather(self, store: Store, head: Head, result: pa.Table, now: int) -> tuple[pa.Table, int]:
         """Of partial results, those of this call and those kept, the ones that get no others; when the next does.
@@ -281,8 +295,8 @@ class BucketOperator:
 
     def _advance_slots(
         self, bucket: int, store: Store, head: Head, released: pa.Table, now: int
-    ) -> tuple[pa.Table, int]:
-        """Feed released rows and slots that are due; what they decide, and when the first slot is due again."""
+    ) -> tuple[pa.Table, list[Failure], int]:
+        """Feed released rows and slots that are due; what they decide, what failed, and when the first slot is due."""
         shards = _Shards(head.n_shards)
         groups = [self._open_group(store) if head.n_open else self._no_slots]
         if head.n_silent and released.num_rows:
@@ -297,6 +311,7 @@ class BucketOperator:
         group.state.n_numbered = first_number + head.n_numbered
         n_held = group.n_held
         result, group, fed, closed = self._feed(group, released, now, closes=False)
+        failures = group.state.take_failures()
         head.n_numbered = (group.state.n_numbered or 0) - first_number
         if len(fed):
             runner, going_on = self.runner, fed[~closed]
@@ -323,7 +338,7 @@ class BucketOperator:
         self._write_shards(store, head, shards, silent)
         head.n_held += group.n_held - n_held
         head.oldest = open_slots.oldest(self.task.time)
-        return result, due_next
+        return result, failures, due_next
 
     def _feed(
         self, group: Group, released: pa.Table, now: int | None, *, closes: bool
@@ -344,7 +359,7 @@ class BucketOperator:
         fed = np.concatenate((parts.slots, idle))
         closed = np.full(len(fed), closes)
         if not len(fed):
-            return self._nothing, group_all, fed, closed
+            return self._no_match, group_all, fed, closed
         if self.gap is not None:
             closed[: len(parts.slots)] |= parts.is_over
             closed |= ends_of(group_all.last[fed], self.gap) <= (now or 0)
@@ -393,9 +408,20 @@ class BucketOperator:
             schema = schema.append(pa.field(name, pa.int64()))
         return Group.empty(schema, self.runner)
 
+    @cached_property
+    def _match_schema(self) -> pa.Schema:
+        """The schema of the rows of matches."""
+        output, n_side = self.task.output, len(SIDE_COLUMNS) if self._row_type is not None else 0
+        return pa.schema(list(output)[: len(output) - n_side])
+
     @property
-    def _nothing(self) -> pa.Table:
-        return self.task.output.empty_table()
+    def _no_match(self) -> pa.Table:
+        return self._match_schema.empty_table()
+
+    @cached_property
+    def _row_type(self) -> pa.DataType | None:
+        """The type of the input row, if it travels."""
+        return row_type_of(self.task.schema, self.settings)
 
     def _partials(self, store: Store, head: Head) -> pa.Table:
         return self._rows(PARTIAL, store.get(PARTIAL) if head.n_partial else None, self.task.output)
@@ -464,10 +490,18 @@ class BucketOperator:
 
     def _cast(self, result: pa.Table) -> pa.Table:
         columns = []
-        for own in self.task.output:
+        for own in self._match_schema:
             column = result.column(own.name)
             columns.append(column if column.type == own.type else column.cast(own.type))
-        return pa.table(columns, schema=self.task.output)
+        return pa.table(columns, schema=self._match_schema)
+
+    def _with_side_rows(self, matches: pa.Table, failures: list[Failure], late: pa.Table) -> pa.Table:
+        """The result with what failed and what was late, if the input row travels."""
+        if self._row_type is None:
+            return matches
+        if late.num_rows:  # they come in any order, and a batch that runs again gives the same
+            late, _ = ordered_partitions(late, self.task.plan, self.keys)
+        return with_side_rows(matches, failures, self._row_type, late).cast(self.task.output)
 
     @contextmanager
     def _naming(self, group: Group) -> Iterator[None]:

@@ -114,6 +114,7 @@ class EventQuery(Plan):
     keyword: ClassVar[str] = "MATCH_EVENTS"
     returns_keys: ClassVar[bool] = False
     needs_order: ClassVar[bool] = True
+    gives_up_events: ClassVar[bool] = True
 
     pattern: EventPattern
     strategy: Strategy

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.event_order import check_order, order_columns
 from sparkrex.matching.feed import Frame
+from sparkrex.matching.reporting import feed_reporting, without_rows
 from sparkrex.matching.slot_table import offsets_of
 from sparkrex.matching.state import State
 from sparkrex.matching.waking import Moment, first_wakes, holds_nothing
@@ -84,6 +86,12 @@ class EventRunner:
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """The result rows that this feed decides."""
+        if self.matcher.settings.reports:
+            give_up = partial(without_rows, feed_once=self._feed_once)
+            return feed_reporting(state, feed, self._feed_once, give_up)
+        return self._feed_once(state, feed)
+
+    def _feed_once(self, state: State, feed: Feed) -> pa.Table:
         return self.build(self.decide(state, feed))
 
     def decide(self, state: State, feed: Feed) -> Decided:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from sparkrex.evaluate.bitmaps import host_reasons
 from sparkrex.matching.feeding import feeds_of, partition_named
 from sparkrex.matching.row_values import arrange_rows
+from sparkrex.matching.side_rows import row_type_of, with_failures
 from sparkrex.modes.rows.choose import choose_matcher
 from sparkrex.modes.rows.explain import RowsExplained
 from sparkrex.modes.rows.proven import find_facts
@@ -51,11 +52,12 @@ def pattern_results(
     else:
         runner = RowRunner(choice, keys, evaluator, settings, watch)
     state = runner.open()
+    row_type = row_type_of(table.schema, settings)
     names = [key.name for key in plan.partition_by]
     for feed in feeds_of(table, arrangement, settings.chunk_rows):
         with partition_named(feed, names, list(keys)):
             result = runner.feed(state, feed)
-        yield result
+        yield with_failures(result, state.take_failures(), row_type)
 
 
 def explain_pattern(

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.arrange import Arrangement
-from sparkrex.errors import AnalysisError
+from sparkrex.errors import AnalysisError, ExecutionError
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.matching.matches import Matches
 from sparkrex.matching.reading import MatchReader, Viewpoints
@@ -120,15 +120,22 @@ class _Search:
         self.enter(partitions, place)
         start, number = int(partitions.start[place]), int(partitions.number[place])
         while start < self.high:
+            if start in partitions.given_up:
+                start += 1
+                continue
             try:
                 labels = self._match(start, number)
+                following = start + 1 if labels is None else self._rows_after(start, labels)
             except _UndecidedError:
                 break
-            following = start + 1
+            except ExecutionError as error:
+                error.row = start
+                partitions.fail(error)
+                start += 1
+                continue
             if labels is not None:
                 self.matches.append((start, number, labels))
                 number += 1
-                following = self._rows_after(start, labels)
             start = following
         partitions.start[place], partitions.number[place] = start, number
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.ordered import Columns
+    from sparkrex.errors import ExecutionError
     from sparkrex.matching.matches import Matches
     from sparkrex.matching.waking import Moment
     from sparkrex.modes.rows.problem import Problem
@@ -28,6 +29,9 @@ class Partitions:
     `begins` says that the first row there is the partition's first, `ends` that no row will come behind the last.
     `start` is the position from which on matches may start, `number` that of the next match; both are replaced by where
     the search stands afterwards. `horizon`, if it is known, is ordered before every row to come.
+
+    `failures`, if not None, takes the start rows at which the search failed, with the reason; it goes on at the next
+    row. At the rows of `given_up` no match starts: only `backtrack` and `interpreter` are given any.
     """
 
     offsets: NDArray[np.int64]
@@ -36,6 +40,8 @@ class Partitions:
     start: NDArray[np.int64]
     number: NDArray[np.int64]
     horizon: pa.Scalar | None = None
+    failures: list[tuple[int, ExecutionError]] | None = None
+    given_up: frozenset[int] = frozenset()
 
     @staticmethod
     def whole(offsets: NDArray[np.int64]) -> Partitions:
@@ -46,6 +52,19 @@ class Partitions:
     def copy(self) -> Partitions:
         """Where the search stands now, whatever becomes of it."""
         return replace(self, start=self.start.copy(), number=self.number.copy())
+
+    def go_back(self, before: Partitions) -> None:
+        """The search stands where it stood before, and nothing has failed."""
+        self.start[:], self.number[:] = before.start, before.number
+        if self.failures is not None:
+            self.failures.clear()
+
+    def fail(self, error: ExecutionError) -> None:
+        """A search has failed at the row of an error: that stops all, or is noted."""
+        if self.failures is None:
+            raise error
+        assert error.row is not None  # who searches knows from where
+        self.failures.append((error.row, error))
 
 
 class GivesUpError(Exception):

@@ -33,6 +33,7 @@ class MatchRecognize(Plan):
     """
 
     mode: ClassVar[str] = "rows"
+    gives_up_starts: ClassVar[bool] = True
 
     measures: tuple[Measure, ...]
     rows_per_match: RowsPerMatch

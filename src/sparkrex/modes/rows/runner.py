@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,17 +16,21 @@ from sparkrex.errors import ExecutionError
 from sparkrex.evaluate.facts import is_positive
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.reading import MatchReader
+from sparkrex.matching.reporting import feed_reporting
+from sparkrex.matching.side_rows import Failure, row_at
 from sparkrex.matching.state import State
 from sparkrex.matching.waking import first_wakes, holds_nothing
 from sparkrex.modes.plan import columns_of
 from sparkrex.modes.rows.choose import Choice, choose_matcher, next_choice
+from sparkrex.modes.rows.giving_up import feed_giving_up
 from sparkrex.modes.rows.matcher import GivesUpError, Partitions
 from sparkrex.modes.rows.output import Decided, build_output
 from sparkrex.modes.rows.timeouts import add_timeouts
+from sparkrex.scalar.expression import ColumnAt
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -41,6 +47,9 @@ _FRESH = np.array((True, 0, 1, 0, 0), [
 """Of a slot: whether the rows held begin with its first row; the next start, counted from the first row held; the
 number of the next match; rows before `covered`, so counted, lie in a match that was given; how many rows are no longer
 held."""
+
+
+NONE_GIVEN_UP: Mapping[int, ExecutionError] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,19 +102,35 @@ class RowRunner:
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """See `matching.runner`."""
+        if not self.settings.reports:
+            return self.feed_once(state, feed, self.choice)
+        return feed_reporting(
+            state, feed, partial(self.feed_once, choice=self.choice), partial(feed_giving_up, self)
+        )
+
+    def feed_once(
+        self, state: State, feed: Feed, choice: Choice, given_up: Mapping[int, ExecutionError] = NONE_GIVEN_UP
+    ) -> pa.Table:
+        """Feed, with one matcher. At the positions `given_up` no match starts."""
+        failures: list[tuple[int, ExecutionError]] | None = [] if self.settings.reports else None
         if feed.is_whole:
             frame = Frame(feed.table, feed.arrangement, np.zeros(len(feed.slots), np.int64))
-            matches = self.find_matches(feed, frame, Partitions.whole(frame.offsets), frame.n_held)
-            return self._read(frame, matches, None)
+            partitions = replace(
+                Partitions.whole(frame.offsets), failures=failures, given_up=frozenset(given_up)
+            )
+            matches = self.find_matches(feed, frame, partitions, frame.n_held, choice)
+            result = self._read(frame, matches, None)
+            self._report(state, frame, partitions, given_up)
+            return result
         frame = state.open(feed)
         numbers = state.numbers[feed.slots]
         begin = frame.begin
         first, covered = begin + numbers["start"], begin + numbers["covered"]
         partitions = Partitions(
             frame.offsets, np.ascontiguousarray(numbers["begins"]), feed.closes, first.copy(),
-            numbers["number"].copy(), feed.horizon,
+            numbers["number"].copy(), feed.horizon, failures, frozenset(given_up),
         )
-        matches = self.find_matches(feed, frame, partitions, numbers["dropped"])
+        matches = self.find_matches(feed, frame, partitions, numbers["dropped"], choice)
         result = self._read(frame, matches, Decided(np.maximum(first, covered), partitions.start))
         np.maximum.at(covered, np.searchsorted(frame.offsets, matches.start, side="right") - 1, matches.end)
         keep = np.maximum(begin, partitions.start - self.choice.problem.reach_back)
@@ -115,10 +140,27 @@ class RowRunner:
         after["covered"], after["dropped"] = np.maximum(covered - keep, 0), numbers["dropped"] + keep - begin
         state.numbers[feed.slots] = after
         with self._place_errors():
-            state.close(feed, frame, keep, self.settings)
+            try:
+                state.close(feed, frame, keep, self.settings)
+            except ExecutionError as error:
+                if error.slot is not None:  # its oldest open start is what holds the rows back
+                    error.row = int(partitions.start[np.flatnonzero(feed.slots == error.slot)[0]])
+                raise
+        self._report(state, frame, partitions, given_up)
         return result
 
-    def find_matches(self, feed: Feed, frame: Frame, partitions: Partitions, dropped: NDArray[np.int64]) -> Matches:
+    def _report(
+        self, state: State, frame: Frame, partitions: Partitions, given_up: Mapping[int, ExecutionError]
+    ) -> None:
+        """Note the starts that the search has given up, and will not come to again."""
+        for row, error in (*(partitions.failures or ()), *given_up.items()):
+            if row < partitions.start[frame.place_of(row)]:
+                (at,) = frame.arrangement.input_rows(np.array([row])).tolist()
+                state.failures.append(Failure(error, row_at(frame.table, at)))
+
+    def find_matches(
+        self, feed: Feed, frame: Frame, partitions: Partitions, dropped: NDArray[np.int64], choice: Choice
+    ) -> Matches:
         """The matches that the frame decides; of each partition `dropped` rows stood before it."""
         used = columns_of(self.plan.tested())
         table = frame.table.select([name for name in frame.table.column_names if name in used])
@@ -126,8 +168,8 @@ class RowRunner:
             table = pa.table({"rex_row": pa.nulls(frame.table.num_rows, pa.int8())})
         arrangement = frame.arrangement
         columns = Columns(table, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
-        choice = self.choice
-        before = partitions if self.plan.timeout is None else partitions.copy()
+        needs_before = self.plan.timeout is not None or partitions.failures is not None
+        before = partitions.copy() if needs_before else partitions
         with self._place_errors():
             self._check_positive(frame.table)
             while True:
@@ -138,15 +180,26 @@ class RowRunner:
                     break
                 except GivesUpError:
                     choice = next_choice(choice)
+                    if needs_before:
+                        partitions.go_back(before)
                 except ExecutionError as error:
                     if error.row is not None:
                         place = frame.place_of(error.row)
                         error.slot = int(feed.slots[place])
                         row = error.row - int(frame.begin[place] - dropped[place])
                         error.notes += (f"the match starts at row {row + 1} of its partition",)
+                        if feed.horizon is not None:  # rows of keys that were forgotten are counted anew
+                            error.notes += (f"it is the row of {self._time_of(frame, error.row)}",)
                     raise
         self.watch.lap("match", f"{len(matches):,} matches")
         return matches
+
+    def _time_of(self, frame: Frame, row: int) -> object:
+        """What the row at a position is ordered by first."""
+        expression = self.plan.order_by[0].expression
+        assert isinstance(expression, ColumnAt)  # there is a horizon in workers only, which have columns
+        (at,) = frame.arrangement.input_rows(np.array([row])).tolist()
+        return frame.table.column(expression.column)[at].as_py()
 
     def _check_positive(self, table: pa.Table) -> None:
         """Fail where the setting `positive`, which proofs believed, is not true."""
@@ -158,6 +211,27 @@ class RowRunner:
                 )
 
     def _read(self, frame: Frame, matches: Matches, decided: Decided | None) -> pa.Table:
+        try:
+            return self._read_all(frame, matches, decided)
+        except ExecutionError as error:
+            if self.settings.reports and len(frame.n_held) == 1 and len(matches):
+                error.row = self._first_unreadable(frame, matches)
+            raise
+
+    def _first_unreadable(self, frame: Frame, matches: Matches) -> int:
+        """Where the first match starts of which a measure cannot be computed."""
+        low, high = 0, len(matches)  # the first `low` can be read, the first `high` cannot
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                self._read_all(frame, matches.take(np.arange(middle)), None)
+            except ExecutionError:
+                high = middle
+            else:
+                low = middle
+        return int(matches.start[high - 1])
+
+    def _read_all(self, frame: Frame, matches: Matches, decided: Decided | None) -> pa.Table:
         reader = MatchReader(
             frame.table, frame.arrangement, matches, self.choice.variables, self.plan.dialect, self.evaluator,
             self.settings.thread_count(),

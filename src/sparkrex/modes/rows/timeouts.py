@@ -52,6 +52,10 @@ def add_timeouts(
     where a timeout is undecided.
     """
     starts, numbers = _searched_in_vain(problem, frame, partitions, before, matches)
+    failed = [row for row, _ in partitions.failures or ()]
+    if failed or partitions.given_up:
+        is_kept = ~np.isin(starts, [*failed, *partitions.given_up])
+        starts, numbers = starts[is_kept], numbers[is_kept]
     undecided, timeouts = _search(problem, frame, before, starts, numbers)
     is_undecided = undecided >= 0
     if is_undecided.any():

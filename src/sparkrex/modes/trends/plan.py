@@ -130,6 +130,7 @@ class TrendQuery(Plan):
     keyword: ClassVar[str] = "MATCH_TRENDS"
     returns_keys: ClassVar[bool] = False
     needs_order: ClassVar[bool] = True
+    gives_up_events: ClassVar[bool] = True
 
     patterns: tuple[TrendPattern, ...]
     semantics: Semantics

@@ -8,6 +8,7 @@ its row. Under strict ties the events of the last time wait for others of that t
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from sparkrex.columns.values import ints_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Frame
+from sparkrex.matching.reporting import feed_reporting, without_rows
 from sparkrex.matching.runner import Gathered
 from sparkrex.matching.state import State
 from sparkrex.matching.waking import NEVER, holds_nothing
@@ -106,6 +108,12 @@ class TrendRunner:
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """The results that this feed decides, of windows that are finished."""
+        if self.prepared.settings.reports:
+            give_up = partial(without_rows, feed_once=self._feed_once)
+            return feed_reporting(state, feed, self._feed_once, give_up)
+        return self._feed_once(state, feed)
+
+    def _feed_once(self, state: State, feed: Feed) -> pa.Table:
         if feed.is_whole:
             state.reset(feed.slots[feed.slots < state.n_slots])
             frame = Frame(feed.table, feed.arrangement, np.zeros(len(feed.slots), np.int64))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 OBSERVED = "rex"
 """How names of observed metrics begin."""
-COUNTED = ("rows_in", "late", "released", "rows_out", "open_keys", "rows_held", "state_bytes")
+COUNTED = ("rows_in", "late", "errors", "released", "rows_out", "open_keys", "rows_held", "state_bytes")
 OLDEST = "oldest"
 METRICS = (*COUNTED, OLDEST)
 _numbers = count(1)
@@ -56,8 +56,8 @@ class Progress:
 
 
 _HEADINGS = (
-    "batch", "watermark", "seconds", "rows in", "late", "released", "rows out", "open keys", "rows held", "state MB",
-    "oldest",
+    "batch", "watermark", "seconds", "rows in", "late", "errors", "released", "rows out", "open keys", "rows held",
+    "state MB", "oldest",
 )
 
 

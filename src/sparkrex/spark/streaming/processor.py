@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyspark import TaskContext
 from pyspark.sql import Row
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
@@ -16,8 +17,8 @@ from sparkrex.errors import InternalError, RexError
 from sparkrex.spark.streaming.metrics import METRICS, metric_fields
 from sparkrex.spark.streaming.packing import PAYLOAD
 from sparkrex.spark.worker import check_version
-from sparkrex.streams.operator import BucketOperator
 from sparkrex.streams.narrow import write_rows
+from sparkrex.streams.operator import BucketOperator
 from sparkrex.streams.packing import BUCKET_IDS
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ class BucketProcessor:
         except InternalError:
             raise  # with the frames, which the report needs
         except RexError as error:
+            error.notes += _batch_note()
             # The frames below are ours, not the user's: the message is what matters.
             raise error.with_traceback(None) from None
         return _rows_of(advanced)
@@ -125,6 +127,13 @@ class BucketProcessor:
         if self._opened is None:
             self._opened = open_operator(self.work)
         return self._opened
+
+
+def _batch_note() -> tuple[str, ...]:
+    """Which batch of the query this is, as Spark tells its tasks."""
+    context = TaskContext.get()
+    number = None if context is None else context.getLocalProperty("streaming.sql.batchId")
+    return () if number is None else (f"in batch {number} of the stream",)
 
 
 def open_operator(work: StreamWork) -> BucketOperator:

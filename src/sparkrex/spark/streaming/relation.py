@@ -34,7 +34,7 @@ from sparkrex.streams.packing import HASH
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
     from sparkrex.modes.plan import Plan
@@ -148,17 +148,19 @@ def above_watermark(where: str | None, time: str) -> str | None:
 
 def _own_fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings, host: SparkHost) -> str:
     """The fingerprint, with a number where the statement has the same pattern over a stream once more."""
-    found = _fingerprint(plan, worker, schema, bucket_count(settings, host.spark))
+    found = _fingerprint(plan, worker, schema, settings, host.spark)
     host.n_alike[found] += 1
     number = host.n_alike[found]
     return found if number == 1 else f"{found}/{number}"
 
 
-def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, n_buckets: int) -> str:
+def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings, spark: SparkSession) -> str:
     """Of all that a state depends on: what the query means, the columns that are kept, which bucket has which keys."""
     columns = ", ".join(f"{field.name} {_without_zone(field.type)}" for field in schema)
-    parts = (fingerprint(plan), fingerprint(worker), columns)
-    return f"{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:16]}.{n_buckets}"
+    parts = [fingerprint(plan), fingerprint(worker), columns]
+    if settings.reports:
+        parts.append(settings.on_error)
+    return f"{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:16]}.{bucket_count(settings, spark)}"
 
 
 def _without_zone(kind: pa.DataType) -> str:

@@ -62,6 +62,7 @@ class Automaton:
     def walk(
         self, text: str, skip: Skip, *, offsets: tuple[int, ...] = (), begins: bool = True, ends: bool = True,
         start: int = 0, number: int = 1, lookahead: int = 0, wants_labels: bool = True, stop: int = 0,
+        reports: bool = False,
     ) -> Found:
         cuts = np.array(offsets or (0, len(text)))
         n = len(cuts) - 1
@@ -71,11 +72,12 @@ class Automaton:
         states = self.states(bounds, text, lookahead, 0 if ends else min(lookahead, len(text)))
         viability = self.viability
         member = np.array([name == skip.variable for name in self.program.variables] or [False])
-        status, row, n_matches, found, n_labels, labels = in_form(kernel.walk, self.form)(
+        status, row, n_matches, found, n_labels, labels, n_failed, failed = in_form(kernel.walk, self.form)(
             states, bounds, lookahead, viability.steps.reshape(-1), viability.n_positions, viability.entry,
             viability.first_entry, np.array([viability.accepts_before(0)] * 2), skip.mode, member, wants_labels,
-            np.array([stop], np.uint8),
+            reports, np.array([stop], np.uint8),
         )
+        self.failed = [(int(row), int(why)) for row, why in failed[:n_failed]]
         matches = [(int(a), int(b), int(c)) for a, b, c in found[:n_matches]]
         names = "".join(self.program.variables[label >> 1] for label in labels[:n_labels])
         lengths = [end - begin for begin, end, _ in matches] if wants_labels else []

@@ -87,7 +87,7 @@ class Search:
         instructions = arguments.Instructions(
             self.runs.operation, program.variable, label, program.first, program.second, program.entry
         )
-        status, row, n_matches, first, last, match_number, n_labels, labels = in_form(kernel.search, self.form)(
+        status, row, n_matches, first, last, match_number, n_labels, labels, *_ = in_form(kernel.search, self.form)(
             bounds, instructions, runs, self.memo, tests, self.deadlines, self._machine(), _columns(times, len(text)),
             context.path(int(np.diff(cuts).max(initial=0))), skip.mode,
             np.array([name == skip.variable for name in variables] or [False]),

@@ -26,6 +26,7 @@ from sparkrex.modes.rows.matcher import GivesUpError, Matcher
 from sparkrex.threads import spread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -102,6 +103,8 @@ class AutomatonMatcher(Matcher):
         for part, (begin, end) in zip(parts, pieces, strict=True):
             if part.status != kernel.DONE:
                 raise problem.failure(part.status, part.row)
+            for row, failure in part.failed:
+                partitions.fail(problem.failure(failure, row))
             partitions.start[begin:end], partitions.number[begin:end] = part.start, part.number
         return Matches.joined([part.matches for part in parts])
 
@@ -126,10 +129,10 @@ class AutomatonMatcher(Matcher):
             matches = self._walk_past(rows, offsets, begins).moved(origin)
             return _Part(kernel.DONE, -1, matches, offsets[1:] + origin, number)
         steps: Any = viability.steps.reshape(-1)
-        status, row, n_matches, found, n_labels, labels = kernel_for(walk, len(rows))(
+        status, row, n_matches, found, n_labels, labels, n_failed, failed = kernel_for(walk, len(rows))(
             rows, bounds, self.problem.lookahead, steps.tolist() if is_few else steps, viability.n_positions,
             viability.entry, viability.first_entry, every_end.accepts, self.skip_mode, self.problem.skip_member,
-            self.wants_labels, flag,
+            self.wants_labels, partitions.failures is not None, flag,
         )
         first, last, numbers = (np.ascontiguousarray(column) for column in found[:n_matches].T)
         label_offsets = np.zeros(n_matches + 1, np.int64)
@@ -137,7 +140,7 @@ class AutomatonMatcher(Matcher):
         matches = Matches(first, last, numbers, labels[:n_labels], label_offsets).moved(origin)
         return _Part(
             int(status), int(row) + origin, matches, np.asarray(bounds[3], np.int64) + origin,
-            np.asarray(bounds[4], np.int64),
+            np.asarray(bounds[4], np.int64), [(int(at) + origin, int(why)) for at, why in failed[:n_failed]],
         )
 
     def _walk_past(
@@ -206,3 +209,4 @@ class _Part:
     matches: Matches
     start: NDArray[np.int64]
     number: NDArray[np.int64]
+    failed: Sequence[tuple[int, int]] = ()

@@ -94,6 +94,9 @@ class BacktrackMatcher(Matcher):
         for status, row, *_ in outcomes:
             if status != kernel.DONE:
                 raise problem.failure(status, int(row))
+        for *_, n_failed, failed in outcomes:
+            for row, status in failed[:n_failed].tolist():
+                partitions.fail(problem.failure(status, row))
         return Matches.joined([_matches(outcome) for outcome in outcomes])
 
     def _context(self, frame: Columns) -> Context:
@@ -119,9 +122,11 @@ class BacktrackMatcher(Matcher):
         rising = None if key is None or key.is_descending else key.expression
         is_whole = bool(partitions.ends.all())
         tables = run_tables(program, runs, context, bitmap_of, bitmaps, rising, is_whole=is_whole)
+        if partitions.given_up:
+            tables = tables._replace(possible=_without(tables.possible, context.frame.n_rows, partitions.given_up))
         barred = self.barred(context.frame, partitions)
         deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
-        limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
+        limits = Limits(problem.lookahead, problem.settings.max_steps, stop, partitions.failures is not None)
 
         def search(begin: int, end: int) -> tuple[Any, ...]:
             offsets = partitions.offsets[begin : end + 1]
@@ -138,8 +143,15 @@ class BacktrackMatcher(Matcher):
         return search
 
 
+def _without(possible: NDArray[np.uint8], n_rows: int, given_up: frozenset[int]) -> NDArray[np.uint8]:
+    """Where a match can start, without some rows."""
+    found = possible.copy() if len(possible) else np.ones(n_rows, np.uint8)
+    found[sorted(given_up)] = kernel.GIVEN_UP
+    return found
+
+
 def _matches(outcome: tuple[Any, ...]) -> Matches:
-    (_, _, n_matches, start, end, number, n_labels, labels) = outcome
+    (_, _, n_matches, start, end, number, n_labels, labels, *_) = outcome
     start, end = start[:n_matches], end[:n_matches]
     offsets = np.concatenate(([0], np.cumsum(end - start))).astype(np.int64)
     return Matches(start, end, number[:n_matches], labels[:n_labels], offsets)

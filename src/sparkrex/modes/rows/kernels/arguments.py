@@ -39,7 +39,7 @@ class RunTables(NamedTuple):
     `exit_bitmap` int32 (-1: its exit is not a variable with a bitmap), `body_bitmap` int32 (-1: holds for every row,
     -2: rows must be tested one by one), `n_versions` int8 (1: mapping a row changes what conditions read), `bound_of`
     int32 (-1: none). `bounds` int64 (n, 4: column, target and column of the limit, constant added to it). `possible`
-    uint8 by row: whether a match can start there (no entry: everywhere).
+    uint8 by row: whether a match can start there (no entry: everywhere), or GIVEN_UP, where none may.
     """
 
     exit_bitmap: Any
@@ -81,8 +81,10 @@ class Deadlines(NamedTuple):
 
 class Limits(NamedTuple):
     """`lookahead`: rows behind a row that its conditions read; `max_steps` from one start row; `stop` uint8, one entry,
-    set by another thread when nobody waits for the answer any more (see `threads`)."""
+    set by another thread when nobody waits for the answer any more (see `threads`). `reports`: whether the search goes
+    on at the next row after an error."""
 
     lookahead: int
     max_steps: int
     stop: Any
+    reports: bool = False

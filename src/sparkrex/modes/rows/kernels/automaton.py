@@ -66,7 +66,7 @@ def look_back(symbols, partitions, open_ends, lookahead, transitions, shift, par
 
 @njit(cache=True, nogil=True)
 def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, accepts_open, skip_mode, skip_member,
-         wants_labels, stop):
+         wants_labels, reports, stop):
     """All matches, each found by taking the first way that can still accept.
 
     Parameters
@@ -80,20 +80,24 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
     entry, first_entry : position at a start row, and at one that is the partition's first
     accepts_open : bool per kind of end and position, whether a match may end before a row that is not there yet
     skip_mode, skip_member : AFTER MATCH SKIP, and per variable whether it is skipped to
+    reports : whether the search goes on at the next row where AFTER MATCH SKIP cannot
     stop : uint8, one entry, set by another thread when nobody waits for the answer any more (see `threads`)
 
     Returns
     -------
     status, row : DONE, or an error and the row where the match starts
     n_matches, found int64 (start, end, number), n_labels, labels int16
+    n_failed, failed int64 (start, status) : where the search went on after an error
     """
     offsets, begins, ends, next_start, next_number = partitions
     n_partitions = len(offsets) - 1
     n_rows = offsets[n_partitions] - offsets[0]
     found = np.empty((max(n_rows // 4, 16), 3), np.int64)
     labels = np.empty(n_rows if wants_labels else 0, np.int16)
+    failed = np.empty((16 if reports else 0, 2), np.int64)
     n_matches = np.int64(0)
     n_labels = np.int64(0)
+    n_failed = np.int64(0)
     for partition in range(n_partitions):
         low = offsets[partition]
         high = offsets[partition + 1]
@@ -119,7 +123,7 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
                 labels = more
             # Matches that overlap may take as long as all their rows together.
             if stop[0] != 0:
-                return STOPPED, start, n_matches, found, n_labels, labels
+                return STOPPED, start, n_matches, found, n_labels, labels, n_failed, failed
             outcome = ACCEPT
             while row < known:
                 step = steps[states[row] * n_positions + position]
@@ -156,14 +160,27 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
                                 break
                     if target <= start:
                         status = SKIP_TO_ABSENT if target < 0 else SKIP_TO_FIRST_ROW
-                        return status, start, n_matches, found, n_labels, labels
+                        if not reports:
+                            return status, start, n_matches, found, n_labels, labels, n_failed, failed
+                        if n_failed >= failed.shape[0]:
+                            larger = np.empty((2 * n_failed, 2), np.int64)
+                            larger[:n_failed] = failed[:n_failed]
+                            failed = larger
+                        failed[n_failed, 0] = start
+                        failed[n_failed, 1] = status
+                        n_failed += 1
+                        # It is no match: its room is for the next one.
+                        n_matches -= 1
+                        number -= 1
+                        start += 1
+                        continue
                     following = target
                 if wants_labels:
                     n_labels += row - start
             start = following
         next_start[partition] = start
         next_number[partition] = number
-    return DONE, np.int64(-1), n_matches, found, n_labels, labels
+    return DONE, np.int64(-1), n_matches, found, n_labels, labels, n_failed, failed
 
 
 @njit(cache=True, nogil=True)

@@ -32,6 +32,8 @@ from sparkrex.kernels.path import extend
 
 ACCEPT, MATCH, SPLIT, START, END, GREEDY, RELUCTANT = range(7)
 PAST_LAST_ROW, NEXT_ROW, TO_FIRST, TO_LAST = range(4)
+GIVEN_UP = 2
+"""Of a row in `RunTables.possible`: no match may start there."""
 DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT, BUDGET, OVERFLOW, DIVISION_BY_ZERO, STOPPED = range(7)
 
 # How the search from a start row ends, beside the errors above.
@@ -406,6 +408,7 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
     status, row : DONE, or an error and the row where the match starts
     n_matches, match_start int64, match_end int64, match_number int64
     n_labels, labels int16 : of the matches' rows, one match after the other
+    n_failed, failed int64 (start, status) : where the search went on after an error, if `limits` says so
     """
     longest = _longest(bounds.offsets)
     memory = np.zeros((min((longest + 1) * memo.n_slots, np.int64(1) << 33) >> 6) + 1, np.uint64)
@@ -416,8 +419,10 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
     match_end = np.empty(1024, np.int64)
     match_number = np.empty(1024, np.int64)
     labels = np.empty(4096, np.int16)
+    failed = np.empty((16 if limits.reports else 0, 2), np.int64)
     n_matches = 0
     n_labels = 0
+    n_failed = 0
     reads_context = False
     for v in range(tests.code_begin.shape[0]):
         reads_context = reads_context or tests.code_begin[v] < tests.code_end[v]
@@ -431,7 +436,9 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
         touched = low  # rows from low up to here may have bits set in memory
         while start < high:
             if runs.possible.shape[0] > 0:
-                while start < known and runs.possible[start] == 0:
+                while start < high and (
+                    runs.possible[start] == GIVEN_UP or (start < known and runs.possible[start] == 0)
+                ):
                     start += 1
                 if start >= high:
                     break
@@ -465,11 +472,29 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
                 n_labels += row - start
                 number += 1
                 following, outcome = _next_start(start, row, low, path_labels, skip_mode, skip_member)
+                if outcome != DONE and limits.reports:  # it is no match
+                    n_matches -= 1
+                    n_labels -= row - start
+                    number -= 1
             if outcome not in (DONE, _NOT_FOUND):
-                return outcome, start, n_matches, match_start, match_end, match_number, n_labels, labels
+                if outcome == STOPPED or not limits.reports:
+                    return (
+                        outcome, start, n_matches, match_start, match_end, match_number, n_labels, labels, n_failed,
+                        failed
+                    )
+                if n_failed >= failed.shape[0]:
+                    larger = np.empty((2 * n_failed, 2), np.int64)
+                    larger[:n_failed] = failed[:n_failed]
+                    failed = larger
+                failed[n_failed, 0] = start
+                failed[n_failed, 1] = outcome
+                n_failed += 1
+                following = start + 1
             start = following
         if touched > low:
             _clear(memory, np.int64(0), (touched - low) * memo.n_slots)
         bounds.start[p] = start
         bounds.number[p] = number
-    return DONE, np.int64(-1), n_matches, match_start, match_end, match_number, n_labels, labels
+    return (
+        DONE, np.int64(-1), n_matches, match_start, match_end, match_number, n_labels, labels, n_failed, failed
+    )

@@ -23,7 +23,7 @@ from sparkrex.modes.rows.deadlines import find_deadlines, moments
 from sparkrex.modes.rows.kernels import ops as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Limits
 from sparkrex.modes.rows.kernels.backtrack import DONE
-from sparkrex.modes.rows.matcher import Matcher
+from sparkrex.modes.rows.matcher import GivesUpError, Matcher
 from sparkrex.modes.rows.ops.blocks import BlockBitmaps
 from sparkrex.modes.rows.ops.derive import NotPossessiveError, derive_elements
 from sparkrex.modes.rows.ops.elements import Element, find_differences, find_final, sort_elements
@@ -177,6 +177,8 @@ class OpsMatcher(Matcher):
             for search in waiting:
                 bitmaps.fill(*search.lacks, step=-1 if isinstance(search, ReverseSearch) else 1)
         for search in searches:
+            if search.status != DONE and partitions.failures is not None:
+                raise GivesUpError  # it knows one error, and the others go on behind each
             if search.status != DONE:
                 raise problem.failure(search.status, search.row)
         self.n_tests += sum(search.n_tests for search in searches)
