@@ -7,7 +7,7 @@ format, is refused: read as if it were this one's, it would give wrong rows with
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sparkrex.errors import ExecutionError
@@ -16,26 +16,42 @@ FORMAT = 1
 """Of all that is saved. A state that another format wrote is refused."""
 
 
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """Slots that have become silent at once, or generations that were merged `rank` times; see `silent`."""
+
+    number: int
+    n_slots: int
+    n_shards: int
+    rank: int
+
+
 @dataclass(slots=True)
 class Head:
     """`released`: rows up to this time were released, and rows that come now up to it are late; None: no row was.
 
     `next_due` is the least watermark that may decide something without rows, None if none does. `n_numbered` matches
-    have got a number, `n_silent` slots are in `n_shards` shards, `n_open` in the part of slots that time decides, and
-    `n_pending` rows wait for the watermark and `n_held` are held back. `oldest` is the time of the oldest row that is
-    held back for a slot that time decides. `n_bytes` is the size of all other parts.
+    have got a number. Slots have become silent `n_silenced` times, and those that still are so are in `generations`;
+    `n_open` are in the part of slots that time decides. `n_pending` rows wait for the watermark and `n_held` are held
+    back, `oldest` is the time of the oldest row that is held back for a slot that time decides. `n_bytes` is the size
+    of all other parts.
     """
 
     released: int | None = None
     next_due: int | None = None
     n_numbered: int = 0
-    n_silent: int = 0
-    n_shards: int = 1
+    n_silenced: int = 0
+    generations: list[Generation] = field(default_factory=list)
     n_open: int = 0
     n_pending: int = 0
     n_held: int = 0
     oldest: int | None = None
     n_bytes: int = 0
+
+    @property
+    def n_silent(self) -> int:
+        """How many slots are silent."""
+        return sum(one.n_slots for one in self.generations)
 
     def write(self, fingerprint: str, text: str, version: str) -> bytes:
         """The head as bytes, with whose it is."""
@@ -61,6 +77,7 @@ class Head:
             )
         if found.pop("fingerprint") != fingerprint:
             raise other_query(found["text"], text)
+        found["generations"] = [Generation(**one) for one in found["generations"]]
         return Head(**{name: value for name, value in found.items() if name not in ("version", "text")})
 
 
