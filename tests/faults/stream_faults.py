@@ -142,8 +142,8 @@ SHARD_FAULTS = (
         "silent parts",
     ),
     StreamFault(
-        "the index of what is left lacks other shards", Silent._keep, "if words is not None:\n            kept",
-        "if words is None:\n            kept", "silent parts",
+        "the index of what is left lacks other shards", Silent._keep, "words[~np.isin(", "words[np.isin(",
+        "silent parts",
     ),
     StreamFault(
         "generations that are merged are not read", Silent.add, "for one in merged for part",
@@ -226,7 +226,7 @@ WAKING_FAULTS = (
 FORGETTING_FAULTS = (
     StreamFault(
         "numbers of matches are forgotten", RowRunner.forgets,
-        'forgotten &= numbers["number"] == _FRESH["number"]', "pass",
+        'forgotten &= numbers["number"] == _FRESH["number"]', "pass", "streams keys",
     ),
     StreamFault(
         "that a partition has begun is forgotten", RowRunner.forgets, 'forgotten &= numbers["begins"]', "pass",

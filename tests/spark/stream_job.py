@@ -28,7 +28,7 @@ QUERIES: dict[str, rex.Query] = {
         MEASURES FIRST(ts) AS began, MIN(price) AS low, MATCH_NUMBER() AS n, MATCH_STATUS() AS status
         ONE ROW PER MATCH SHOW TIMEOUT MATCHES
         PATTERN (STRT DOWN+ UP+) WITHIN INTERVAL '20' SECOND
-        DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price))""", settings=SETTINGS),
+        DEFINE STRT AS kind = 'Buy', DOWN AS price < PREV(price), UP AS price > PREV(price))""", settings=SETTINGS),
     "events": rex.events("""PATTERN SEQ(Buy a, ~(Sell b))
         WHERE skip_till_any_match(a, b) { [sym] AND b.price < a.price }
         WITHIN 15 seconds RETURN a.ts AS t, a.price AS p""", **_EVENTS),
@@ -65,7 +65,8 @@ def _ended(query: StreamingQuery) -> bool:
     """Whether a query has come to the end of its files; if not, it has failed."""
     try:
         query.awaitTermination()
-    except PySparkException:
+    except PySparkException as error:
+        print(str(error)[:500], file=sys.stderr, flush=True)  # if no worker was killed, somebody has to know
         return False
     return True
 

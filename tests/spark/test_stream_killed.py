@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.spark.processes import descendants, python_workers
 from tests.spark.stream_files import Files, lines, ticks
 from tests.spark.stream_job import QUERIES
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 N_KILLS = int(os.environ.get("SPARKREX_KILLS", "20"))
 _ROWS_OF_A_FILE = 200
-_PATIENCE = 240
+_PATIENCE = 600
 """Seconds that a job may take for its next step."""
 _ROOT = Path(__file__).parents[2]
 
@@ -62,9 +63,8 @@ class Job:
     def kill(self, draw: random.Random) -> None:
         """The driver with all that it has started, or a Python worker."""
         process = self.start()
-        below = _descendants(process.pid)
-        workers = [pid for pid, command in below.items() if "pyspark.daemon" in command or "pyspark.worker" in command]
-        if workers and draw.random() < 0.5:
+        workers = python_workers(process.pid)
+        if workers and draw.random() < 0.6:
             self.n_workers += 1
             _kill([draw.choice(workers)])
         else:
@@ -74,20 +74,8 @@ class Job:
     def end(self) -> None:
         """Nothing of it is left."""
         if self._process is not None:
-            _kill([self._process.pid, *_descendants(self._process.pid)])
+            _kill([self._process.pid, *descendants(self._process.pid)])
             self._process.wait()
-
-
-def _descendants(parent: int) -> dict[int, str]:
-    """The processes below one, with their commands."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    below: dict[int, str] = {}
-    lines = [line.split(None, 2) for line in listed.splitlines()]
-    found = {parent}
-    while more := [line for line in lines if int(line[1]) in found and int(line[0]) not in found]:
-        found |= {int(line[0]) for line in more}
-        below |= {int(line[0]): line[2] for line in more}
-    return below
 
 
 def _kill(processes: list[int]) -> None:
