@@ -19,7 +19,7 @@ from tests.spark.stream_files import SETTINGS, Files
 import sparkrex as rex
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 _EVENTS: dict[str, Any] = {"time": "ts", "type": "kind", "settings": SETTINGS}
 QUERIES: dict[str, rex.Query] = {

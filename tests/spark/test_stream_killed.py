@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,10 @@ class Job:
     def n_begun(self, name: str) -> int:
         """How many batches of a query have begun."""
         return len(list((self.folder / f"{name}_checkpoint" / "offsets").glob("[0-9]*")))
+
+    def has_begun(self, name: str, n_batches: int) -> bool:
+        """Whether so many batches of a query have begun."""
+        return self.n_begun(name) >= n_batches
 
     def kill(self, draw: random.Random) -> None:
         """The driver with all that it has started, or a Python worker."""
@@ -114,7 +119,7 @@ def test_a_killed_job_writes_what_one_left_alone_writes(spark: SparkSession, tmp
         n_begun = job.n_begun(name)
         job.start()
         add()
-        _wait(job, lambda name=name, before=n_begun: job.n_begun(name) > before, f"seed {seed}, no batch of {name}")
+        _wait(job, partial(job.has_begun, name, n_begun + 1), f"seed {seed}, no batch of {name}")
         time.sleep(draw.uniform(0, 2))
         job.kill(draw)
     add()
