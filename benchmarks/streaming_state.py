@@ -30,7 +30,7 @@ from benchmarks.streams.files import SECOND, WARM_UP, Files, stream_session, tim
 from benchmarks.tables import show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from benchmarks.streams.files import Batch
 
@@ -84,7 +84,7 @@ def draw(found: Mapping[str, Sequence[Batch]], n_rows: int, path: Path) -> None:
     from matplotlib import pyplot
 
     picture, axes = pyplot.subplots(1, 3, figsize=(13, 3.2), layout="constrained")
-    plots = (
+    plots: tuple[tuple[str, Callable[[Batch], float]], ...] = (
         ("seconds a batch", lambda batch: batch.seconds),
         ("keys open or remembered, millions", lambda batch: batch.metrics["open_keys"] / 1e6),
         ("state, MB", lambda batch: batch.metrics["state_bytes"] / 1e6),
