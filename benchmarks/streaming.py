@@ -1,6 +1,7 @@
-"""Searches on Structured Streaming beside what Spark needs to move the same rows.
+"""Searches on Structured Streaming beside what Spark needs to move the same rows, and beside Flink.
 
     python benchmarks/streaming.py [--rows N] [--batches N] [--keys N ...] [--queries NAME ...]
+                                   [--parts queries flink curve latency]
 
 Files of rows are read one for each batch, on two cores with two shuffle partitions, into a sink that keeps nothing. Of
 each query the seconds of a batch with data and of the batch without that follows it are added up, since a search gives
@@ -8,6 +9,10 @@ its rows in the latter; the first two batches warm up, and the median of the oth
 stream through `mapInArrow` that changes nothing. `counter` is a stateful processor in pandas that counts the rows of
 each key, the least that a processor by key can do; it is fed a tenth of the rows. After each search what it has given
 and what drains are counted together and compared with the table's answer.
+
+The part `flink` runs what Flink SQL can express there too, as a stream of fewer rows on two cores; the seconds of a
+tenth of them are subtracted, and with them the start. `curve` runs the funnel in fewer and fewer buckets, so that each
+has more state. `latency` is from the commit of a small source file to the commit of its last result, with both engines.
 """
 
 from __future__ import annotations
@@ -16,109 +21,44 @@ import argparse
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # when run as a file
 
-import sparkrex as rex
-from benchmarks.local_spark import local_session
 from benchmarks.machine import describe_machine
+from benchmarks.streams import flink, latency
+from benchmarks.streams.files import ROWS_OF_A_SECOND, WARM_UP, Files, random_keys, stream_session, usual_seconds
+from benchmarks.streams.queries import QUERIES
 from benchmarks.tables import show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
-SECOND = 1_000_000
-WARM_UP = 2
+    from benchmarks.streams.queries import StreamQuery
+
 IDENTITY, COUNTER = "identity", "counter"
-_ROWS = "SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts {})"
-QUERIES: dict[str, Callable[[DataFrame], DataFrame]] = {
-    "V shape": lambda ticks: rex.sql(_ROWS.format(
-        "MEASURES FIRST(ts) AS a, LAST(ts) AS b, MIN(D.x) AS low PATTERN (S D+ U+) "
-        "DEFINE D AS x < PREV(x), U AS x > PREV(x)"), ticks=ticks),
-    "funnel": lambda ticks: rex.sql(_ROWS.format(
-        "MEASURES A.ts AS a, C.ts AS c PATTERN (A N*? B M*? C) WITHIN INTERVAL '1' HOUR "
-        "DEFINE A AS kind = 0, B AS kind = 1, C AS kind = 2"), ticks=ticks),
-    "events": lambda ticks: rex.events(
-        "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { [k] } WITHIN 10 minutes RETURN a.ts AS a, b.ts AS b",
-        ticks, time="ts", types={"A": "kind = 0", "B": "kind = 1"}, ties="order", tie_break="x"),
-    "trends": lambda ticks: rex.trends(
-        "RETURN k, COUNT(*) AS n PATTERN SEQ(A+, B) SEMANTICS skip-till-next-match WHERE [k] GROUP-BY k "
-        "WITHIN 1 minutes SLIDE 1 minutes",
-        ticks, time="ts", types={"A": "kind = 0", "B": "kind = 1"}, ties="order", tie_break="x"),
-}
+CURVE, CURVE_BUCKETS = "funnel", (256, 64, 16, 4)
+_FLINK_PER_SECOND = 1_000  # Flink's times have milliseconds
+_Lines = list[list[str]]
 
 
-@dataclass
-class Files:
-    """Rows of so many keys in files, one for each batch: a second of time for each 10,000 rows."""
-
-    spark: SparkSession
-    folder: Path
-    n_rows: int
-    n_batches: int
-    n_keys: int
-    _runs: int = field(default=0)
-
-    def write(self) -> None:
-        """Make them; the order of the rows is disturbed a little."""
-        rng = np.random.default_rng(1)
-        (self.folder / "in").mkdir()
-        for batch in range(self.n_batches):
-            at = batch * self.n_rows + np.arange(self.n_rows)
-            times = (1_000_000 * SECOND + at * (SECOND // 10_000))[np.argsort(at + rng.random(self.n_rows) * 1_000)]
-            table = pa.table({
-                "k": rng.integers(0, self.n_keys, self.n_rows), "ts": pa.array(times, pa.timestamp("us", "UTC")),
-                "x": rng.random(self.n_rows), "kind": rng.integers(0, 20, self.n_rows),
-            })
-            pq.write_table(table, self.folder / "in" / f"{batch:03}.parquet")
-
-    def whole(self) -> DataFrame:
-        """All of them as a table."""
-        return self.spark.read.parquet(str(self.folder / "in"))
-
-    def stream(self) -> DataFrame:
-        """One for each batch."""
-        reader = self.spark.readStream.schema(self.whole().schema).option("maxFilesPerTrigger", 1)
-        return reader.parquet(str(self.folder / "in")).withWatermark("ts", "1 second")
-
-    def run(self, frame: DataFrame) -> tuple[float, list[Any]]:
-        """Seconds of a batch, and all batches."""
-        self._runs += 1
-        checkpoint = self.folder / f"checkpoint-{self._runs}"
-        writer = frame.writeStream.format("noop").option("checkpointLocation", str(checkpoint))
-        query = writer.trigger(availableNow=True).start()
-        query.awaitTermination()
-        batches = list(query.recentProgress)
-        seconds: list[float] = []
-        for batch in batches:
-            took = batch["durationMs"]["triggerExecution"] / 1000
-            if batch["numInputRows"]:
-                seconds.append(took)
-            else:
-                seconds[-1] += took
-        return median(seconds[WARM_UP:]), batches
-
-
-def measure_search(files: Files, search: Callable[[DataFrame], DataFrame]) -> tuple[float, float, bool]:
+def measure_search(
+    files: Files, query: StreamQuery, settings: Mapping[str, Any] | None = None
+) -> tuple[float, float, bool]:
     """Seconds of a batch, megabytes of state, and whether as many rows came as the table has."""
-    found = search(files.stream())
-    seconds, batches = files.run(found)
-    kept = [dict(row.asDict()) for batch in batches for row in (batch["observedMetrics"] or {}).values()]
-    n_given = sum(row["rows_out"] or 0 for row in kept)
-    n_expected = search(files.whole()).count()
+    batches = files.run(query.search(files.stream(), settings or {}))
+    n_given = sum(batch.metrics["rows_out"] for batch in batches)
+    n_expected = query.search(files.whole(), settings or {}).count()
     # What only the end decides is in the state: of all rows these are few.
     is_right = n_given <= n_expected and n_expected - n_given <= 0.02 * n_expected + 2 * files.n_keys
-    return seconds, max(row["state_bytes"] or 0 for row in kept) / 1e6, is_right
+    return usual_seconds(batches), max(batch.metrics["state_bytes"] for batch in batches) / 1e6, is_right
 
 
 def identity(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -147,46 +87,159 @@ def count_by_key(files: Files) -> DataFrame:
     return files.stream().groupBy("k").transformWithStateInPandas(Counter(), "k long, n long", "append", "none")
 
 
+def floor_of(files: Files) -> float:
+    """Seconds of a batch that nobody changes."""
+    return usual_seconds(files.run(files.stream().mapInArrow(identity, files.whole().schema)))
+
+
+def on_spark(spark: SparkSession, folder: Path, options: argparse.Namespace) -> tuple[_Lines, bool]:
+    """Every query, over rows of few keys and of many."""
+    found = [_with_keys(spark, folder, options, n_keys) for n_keys in options.keys]
+    return [line for lines, _ in found for line in lines], all(right for _, right in found)
+
+
+def _with_keys(spark: SparkSession, folder: Path, options: argparse.Namespace, n_keys: int) -> tuple[_Lines, bool]:
+    files = made(spark, folder, options.rows, options.batches, n_keys)
+    floor = floor_of(files)
+    lines = [[f"{n_keys:,}", IDENTITY, f"{floor:.2f}", f"{options.rows / floor:,.0f}", "1.00", "", ""]]
+    is_right = True
+    for name in options.queries:
+        if name == COUNTER:
+            few = made(spark, folder, options.rows // 10, WARM_UP + 1, n_keys)
+            seconds = usual_seconds(few.run(count_by_key(few)))
+            rate, state, answer = few.n_rows / seconds, "", ""
+        else:
+            seconds, held, right = measure_search(files, QUERIES[name])
+            rate, state, answer = options.rows / seconds, f"{held:.1f}", _told(right)
+            is_right &= right
+        share = rate * floor / options.rows
+        lines.append([f"{n_keys:,}", name, f"{seconds:.2f}", f"{rate:,.0f}", f"{share:.2f}", state, answer])
+        print("  ".join(lines[-1]), flush=True)
+    return lines, is_right
+
+
+def on_flink(spark: SparkSession, folder: Path, options: argparse.Namespace) -> tuple[_Lines, bool]:
+    """What Flink can express, there and here, over the same rows; here in batches as large."""
+    problem = flink.is_there()
+    if problem is not None:
+        print(f"Flink cannot be installed here: {problem}")
+        return [], True
+    lines, is_right = [], True
+    n_rows = options.flink_rows
+    for n_keys in options.keys:
+        files = made(spark, folder, n_rows, WARM_UP + 2, n_keys, _FLINK_PER_SECOND)
+        rows = pq.read_table(files.folder / "in" / "00000.parquet")
+        for name, query in QUERIES.items():
+            if query.flink is None or name not in options.queries:
+                continue
+            seconds, _, right = measure_search(files, query)
+            here = n_rows / seconds
+            there = _rate_of_flink(folder, query.flink, query.search(rows, {}), rows)
+            lines.append([f"{n_keys:,}", name, f"{here:,.0f}", *(
+                ["", "", there] if isinstance(there, str)
+                else [f"{there[0]:,.0f}", f"{here / there[0]:.1f}", there[1]]
+            ), _told(right)])
+            is_right &= right
+            print("  ".join(lines[-1]), flush=True)
+    return lines, is_right
+
+
+def _rate_of_flink(folder: Path, sql: str, answer: pa.Table, rows: pa.Table) -> tuple[float, str] | str:
+    """Rows a second, and how its answer differs; or what went wrong."""
+    n_few = rows.num_rows // 10
+    few = flink.run(sql, answer.schema, rows.slice(0, n_few), Path(tempfile.mkdtemp(dir=folder)))
+    if isinstance(few, str):
+        return few
+    every = flink.run(sql, answer.schema, rows, Path(tempfile.mkdtemp(dir=folder)))
+    if isinstance(every, str):
+        return every
+    seconds, n_found = every
+    is_same = n_found == answer.num_rows
+    return (rows.num_rows - n_few) / max(seconds - few[0], 1e-3), (
+        "as many rows" if is_same else f"{n_found:,} rows for {answer.num_rows:,}"
+    )
+
+
+def _told(right: bool) -> str:
+    return "ok" if right else "WRONG"
+
+
+def curve(spark: SparkSession, folder: Path, options: argparse.Namespace) -> tuple[_Lines, bool]:
+    """The same search and rows in fewer buckets, so that there is more state in each."""
+    files = made(spark, folder, options.rows, options.batches, options.keys[-1])
+    floor = floor_of(files)
+    lines, is_right = [], True
+    for n_buckets in CURVE_BUCKETS:
+        seconds, held, right = measure_search(files, QUERIES[CURVE], {"buckets": n_buckets})
+        lines.append([
+            f"{n_buckets}", f"{held / n_buckets:.2f}", f"{seconds:.2f}", f"{options.rows / seconds:,.0f}",
+            f"{floor / seconds:.2f}", _told(right),
+        ])
+        is_right &= right
+        print("  ".join(lines[-1]), flush=True)
+    return lines, is_right
+
+
+def latencies(spark: SparkSession, folder: Path, options: argparse.Namespace) -> tuple[_Lines, bool]:
+    """Seconds from file to file, here and with Flink."""
+    found = {"SparkRex": latency.of_spark(spark, folder / "of_spark", options.files)}
+    problem = flink.is_there()
+    if problem is None:
+        found["Flink SQL"] = latency.of_flink(folder / "of_flink", options.files)
+    else:
+        print(f"Flink cannot be installed here: {problem}")
+    return [
+        [name, f"{median(seconds):.2f}", f"{quantiles(seconds, n=10)[-1]:.2f}", f"{max(seconds):.2f}"]
+        for name, seconds in found.items()
+    ], True
+
+
+def made(
+    spark: SparkSession, folder: Path, n_rows: int, n_batches: int, n_keys: int, per_second: int = ROWS_OF_A_SECOND
+) -> Files:
+    """Files of rows of so many keys."""
+    files = Files(spark, Path(tempfile.mkdtemp(dir=folder)), n_rows, n_batches, random_keys(n_keys, per_second), n_keys)
+    files.write()
+    return files
+
+
+PARTS: dict[str, tuple[list[str], Callable[[SparkSession, Path, argparse.Namespace], tuple[_Lines, bool]]]] = {
+    "queries": (["keys", "query", "seconds a batch", "rows/s", "x of identity", "state MB", "answer"], on_spark),
+    "flink": (["keys", "query", "rows/s", "Flink rows/s", "x Flink", "Flink's answer", "answer"], on_flink),
+    "curve": (["buckets", "MB a bucket", "seconds a batch", "rows/s", "x of identity", "answer"], curve),
+    "latency": (["engine", "seconds, median", "of ten the slowest", "most"], latencies),
+}
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Measure and print; the exit code says whether all answers are right."""
     parser = argparse.ArgumentParser(prog="python benchmarks/streaming.py")
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--rows", type=int, default=1_000_000, help="of a batch (default 1,000,000)")
     parser.add_argument("--batches", type=int, default=5)
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 1_000_000])
     parser.add_argument("--queries", nargs="+", choices=[*QUERIES, COUNTER], default=[*QUERIES, COUNTER])
+    parser.add_argument("--flink-rows", type=int, default=200_000, help="for Flink (default 200,000)")
+    parser.add_argument("--files", type=int, default=30, help="whose latency is measured (default 30)")
     options = parser.parse_args(arguments)
     print(describe_machine(), flush=True)
-    spark = local_session(2)
-    spark.conf.set("spark.sql.streaming.stateStore.providerClass",
-                   "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider")
-    spark.conf.set("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
-    lines = [["keys", "query", "seconds a batch", "rows/s", "x of identity", "state MB", "answer"]]
-    is_right = True
+    spark = stream_session()
     folder = Path(tempfile.mkdtemp())
+    tables = []
+    is_right = True
     try:
-        for n_keys in options.keys:
-            files = Files(spark, Path(tempfile.mkdtemp(dir=folder)), options.rows, options.batches, n_keys)
-            files.write()
-            floor, *_ = files.run(files.stream().mapInArrow(identity, files.whole().schema))
-            lines.append([f"{n_keys:,}", IDENTITY, f"{floor:.2f}", f"{options.rows / floor:,.0f}", "1.00", "", ""])
-            for name in options.queries:
-                if name == COUNTER:
-                    few = Files(spark, Path(tempfile.mkdtemp(dir=folder)), options.rows // 10, WARM_UP + 1, n_keys)
-                    few.write()
-                    seconds, *_ = few.run(count_by_key(few))
-                    rate, state, right = few.n_rows / seconds, "", True
-                else:
-                    seconds, held, right = measure_search(files, QUERIES[name])
-                    rate, state = options.rows / seconds, f"{held:.1f}"
-                is_right &= right
-                answer = "" if name == COUNTER else "ok" if right else "WRONG"
-                share = rate * floor / options.rows
-                lines.append([f"{n_keys:,}", name, f"{seconds:.2f}", f"{rate:,.0f}", f"{share:.2f}", state, answer])
-                print("  ".join(lines[-1]), flush=True)
+        for name in options.parts:
+            header, measure = PARTS[name]
+            print(name, flush=True)
+            lines, right = measure(spark, folder, options)
+            tables.append([header, *lines])
+            is_right &= right
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)
-    show(lines)
+    for table in tables:
+        print()
+        show(table)
     return 0 if is_right else 1
 
 

@@ -18,10 +18,11 @@ from sparkrex.modes.rows import deadlines, silence
 from sparkrex.modes.rows.runner import RowRunner
 from sparkrex.modes.segments.runner import SegmentRunner
 from sparkrex.modes.trends.runner import TrendRunner
-from sparkrex.streams import groups, order
+from sparkrex.streams import order, silent
 from sparkrex.streams.groups import Group
 from sparkrex.streams.head import Head
 from sparkrex.streams.operator import BucketOperator
+from sparkrex.streams.silent import Silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,26 +126,40 @@ NUMBER_FAULTS = (
 
 SHARD_FAULTS = (
     StreamFault(
-        "a shard is forgotten", BucketOperator._advance_slots,
-        "(hashes, head.n_shards)).tolist()", "(hashes, head.n_shards))[:1].tolist()",
+        "a generation is forgotten", Silent.take, "in tuple(self.head.generations)", "in self.head.generations[:1]",
         "streams keys",
     ),
     StreamFault(
-        "slots that become silent replace those of their shard", BucketOperator._write_shards,
-        "own = Group.joined([self._shard(store, shards, number), own])", "own = own",
+        "a slot that is taken stays", Silent.take, "rests[shard] = group.where(~is_taken)", "rests[shard] = group",
         "streams keys",
     ),
     StreamFault(
-        "a shard that is split keeps what it gives", BucketOperator._split,
-        "parts[giver] = parts[giver].where(place == giver)", "parts[giver] = parts[giver]",
-        "streams keys",
+        "a shard is read for some of its keys", silent._shards_with, "words[places] == asked",
+        "words[places] <= asked[0]", "streams keys",
     ),
     StreamFault(
-        "always the first shard is split", groups.split_from, "n_shards - (1 <<", "0 * (1 <<",
-        "streams keys",
+        "what is left of a generation is not in its index", Silent._keep, "self._put_index(generation, left)", "pass",
+        "silent parts",
     ),
     StreamFault(
-        "a drain reads the first shard only", BucketOperator.drain, "range(head.n_shards if", "range(1 if",
+        "the index of what is left lacks other shards", Silent._keep, "words[~np.isin(", "words[np.isin(",
+        "silent parts",
+    ),
+    StreamFault(
+        "generations that are merged are not read", Silent.add, "for one in merged for part",
+        "for one in merged[:0] for part", "streams keys",
+    ),
+    StreamFault(
+        "generations stay when they have been merged", Silent.add, "self._forget(one)", "pass", "streams keys",
+    ),
+    StreamFault(
+        "generations are never merged", Silent.add, "turn % _MERGED == 0", "False", "shards",
+    ),
+    StreamFault(
+        "an empty index stays", Silent._keep, "self.store.delete(_index_name(generation))", "pass", "silent parts",
+    ),
+    StreamFault(
+        "a drain reads the first shard only", Silent._all_of, "in shards.tolist()", "in shards[:1].tolist()",
         "streams keys",
     ),
     StreamFault(
@@ -152,9 +167,7 @@ SHARD_FAULTS = (
         "streams keys",
     ),
     StreamFault(
-        "every shard is read", BucketOperator._advance_slots,
-        "for number in np.unique(shards_of(hashes, head.n_shards)).tolist()", "for number in range(head.n_shards)",
-        "shards",
+        "every shard is read", silent._shards_with, "asked[words[places] == asked]", "words", "shards",
     ),
     StreamFault(
         "slots of other keys are found", Group.find, "is_same &= code[order[1:]] == code[order[:-1]]",
@@ -213,7 +226,7 @@ WAKING_FAULTS = (
 FORGETTING_FAULTS = (
     StreamFault(
         "numbers of matches are forgotten", RowRunner.forgets,
-        'forgotten &= numbers["number"] == _FRESH["number"]', "pass",
+        'forgotten &= numbers["number"] == _FRESH["number"]', "pass", "streams keys",
     ),
     StreamFault(
         "that a partition has begun is forgotten", RowRunner.forgets, 'forgotten &= numbers["begins"]', "pass",

@@ -30,6 +30,7 @@ BY_HAND: dict[str, Callable[[], None]] = {
     "forgotten events": partial(test_state.test_once_all_windows_have_passed_nothing_is_kept, "events"),
     "slots are due": test_state.test_every_slot_is_due_at_its_own_time,
     "shards": test_state.test_a_batch_reads_and_writes_the_shards_of_its_keys,
+    "silent parts": test_state.test_parts_of_silent_keys_are_there_once_and_no_longer_than_they_are_needed,
     "time alone": partial(
         test_finality.test_time_alone_ends_a_greedy_match,
         test_finality.row_query("A+", "A AS a", within="WITHIN INTERVAL '2' SECOND"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from sparkrex.spark.streaming.metrics import Progress
 
@@ -51,13 +52,15 @@ class Files:
         (self.folder / "in").mkdir(exist_ok=True)
         for table in tables:
             path = self.folder / "in" / f"{len(self.tables):03}.parquet"
-            pq.write_table(table, path)
-            os.utime(path, (1_000_000_000 + len(self.tables),) * 2)
+            hidden = path.with_name(f"_{path.name}")  # until it is complete: a stream may be looking
+            pq.write_table(table, hidden)
+            os.utime(hidden, (1_000_000_000 + len(self.tables),) * 2)
+            hidden.rename(path)
             self.tables.append(table)
 
-    def stream(self, delay: str = "5 seconds") -> DataFrame:
-        """All files, one for each batch, with a watermark."""
-        reader = self.spark.readStream.schema(self.whole().schema).option("maxFilesPerTrigger", 1)
+    def stream(self, delay: str = "5 seconds", *, n_files: int = 1) -> DataFrame:
+        """All files, so many in each batch, with a watermark."""
+        reader = self.spark.readStream.schema(self.whole().schema).option("maxFilesPerTrigger", n_files)
         return reader.parquet(str(self.folder / "in")).withWatermark("ts", delay)
 
     def whole(self) -> DataFrame:
@@ -66,10 +69,14 @@ class Files:
 
     def run(self, frame: DataFrame, name: str = "out") -> Progress:
         """Whatever there is goes through a query, which then stops."""
-        writer = frame.writeStream.format("parquet").option("path", str(self.folder / name))
-        query = writer.option("checkpointLocation", self.checkpoint(name)).trigger(availableNow=True).start()
+        query = self.start(frame, name)
         query.awaitTermination()
         return rex.progress(query)
+
+    def start(self, frame: DataFrame, name: str = "out") -> StreamingQuery:
+        """The query, which stops when it has read what there is."""
+        writer = frame.writeStream.format("parquet").option("path", str(self.folder / name))
+        return writer.option("checkpointLocation", self.checkpoint(name)).trigger(availableNow=True).start()
 
     def checkpoint(self, name: str = "out") -> str:
         """Where the query keeps its state."""

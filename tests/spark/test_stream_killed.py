@@ -9,56 +9,78 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.spark.stream_files import SETTINGS, Files, lines, ticks
-from tests.spark.stream_job import QUERY
+import pytest
+from tests.spark.processes import descendants, python_workers
+from tests.spark.stream_files import Files, lines, ticks
+from tests.spark.stream_job import QUERIES
 
 import sparkrex as rex
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from pyspark.sql import SparkSession
 
-_KILLS = 6
-_FILES = 12
+N_KILLS = int(os.environ.get("SPARKREX_KILLS", "20"))
+_ROWS_OF_A_FILE = 200
+_PATIENCE = 600
+"""Seconds that a job may take for its next step."""
 _ROOT = Path(__file__).parents[2]
 
 
-def _descendants(parent: int) -> dict[int, str]:
-    """The processes below one, with their commands."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    below: dict[int, str] = {}
-    lines = [line.split(None, 2) for line in listed.splitlines()]
-    found = {parent}
-    while more := [line for line in lines if int(line[1]) in found and int(line[0]) not in found]:
-        found |= {int(line[0]) for line in more}
-        below |= {int(line[0]): line[2] for line in more}
-    return below
+@dataclass
+class Job:
+    """A process that runs `tests.spark.stream_job`, and another one when it has been killed."""
 
+    folder: Path
+    n_drivers: int = 0
+    n_workers: int = 0
+    _process: subprocess.Popen[bytes] | None = field(default=None)
 
-def _run_and_kill(folder: Path, draw: random.Random) -> bool:
-    """One run of the job; after a while its driver or one of its Python workers is killed. Whether it had finished."""
-    environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYSPARK_PYTHON": sys.executable}
-    job = subprocess.Popen(
-        [sys.executable, "-m", "tests.spark.stream_job", str(folder)], cwd=_ROOT, env=environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )
-    began = time.monotonic()
-    ends = began + draw.uniform(15, 45)
-    while time.monotonic() < ends and job.poll() is None:
-        time.sleep(0.2)
-    if job.poll() is None:
-        below = _descendants(job.pid)
-        workers = [pid for pid, command in below.items() if "pyspark.daemon" in command or "pyspark.worker" in command]
-        of_worker = bool(workers) and draw.random() < 0.5
-        _kill([draw.choice(workers)] if of_worker else [job.pid, *below])
-        try:
-            job.wait(60 if of_worker else 10)  # a query whose worker is gone fails, or runs the task again
-        except subprocess.TimeoutExpired:
-            _kill([job.pid, *_descendants(job.pid)])
-            job.wait()
-    return (folder / "done").exists()
+    def start(self) -> subprocess.Popen[bytes]:
+        """Unless it runs, or has ended by itself."""
+        if self._process is None or self._process.poll():
+            environment = {**os.environ, "PYTHONPATH": str(_ROOT), "PYSPARK_PYTHON": sys.executable}
+            with (self.folder / "log").open("ab") as log:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "tests.spark.stream_job", str(self.folder)], cwd=_ROOT, env=environment,
+                    stdout=log, stderr=log,
+                )
+        return self._process
+
+    def has_ended(self) -> bool:
+        """Whether it has done all there is. One that was killed starts again."""
+        return self.start().poll() == 0
+
+    def n_begun(self, name: str) -> int:
+        """How many batches of a query have begun."""
+        return len(list((self.folder / f"{name}_checkpoint" / "offsets").glob("[0-9]*")))
+
+    def has_begun(self, name: str, n_batches: int) -> bool:
+        """Whether so many batches of a query have begun."""
+        return self.n_begun(name) >= n_batches
+
+    def kill(self, draw: random.Random) -> None:
+        """The driver with all that it has started, or a Python worker."""
+        process = self.start()
+        workers = python_workers(process.pid)
+        if workers and draw.random() < 0.6:
+            self.n_workers += 1
+            _kill([draw.choice(workers)])
+        else:
+            self.n_drivers += 1
+            self.end()
+
+    def end(self) -> None:
+        """Nothing of it is left."""
+        if self._process is not None:
+            _kill([self._process.pid, *descendants(self._process.pid)])
+            self._process.wait()
 
 
 def _kill(processes: list[int]) -> None:
@@ -67,17 +89,52 @@ def _kill(processes: list[int]) -> None:
             os.kill(process, signal.SIGKILL)
 
 
-def test_a_killed_job_writes_what_one_left_alone_writes(spark: SparkSession, tmp_path: Path) -> None:
+def _wait(job: Job, is_so: Callable[[], bool], what: str) -> None:
+    ends = time.monotonic() + _PATIENCE
+    while not is_so():
+        assert time.monotonic() < ends, f"{what}: {(job.folder / 'log').read_text()[-2000:]}"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Job]:
+    """A job that has not started."""
+    job = Job(tmp_path)
+    yield job
+    job.end()
+
+
+def test_a_killed_job_writes_what_one_left_alone_writes(spark: SparkSession, tmp_path: Path, job: Job) -> None:
     seed = random.randrange(1 << 30)
     draw = random.Random(seed)
     files = Files(spark, tmp_path)
-    files.add(*(ticks(seed + number, 200, 200 * number) for number in range(_FILES)))
-    n_runs = 0
-    while n_runs < _KILLS and not _run_and_kill(tmp_path, draw):
-        n_runs += 1
-    found = rex.sql(QUERY, ticks=files.stream(), settings=SETTINGS)
-    files.run(found)  # what is left
-    rest = lines(rex.drain(files.checkpoint(), QUERY, ticks=files.stream(), settings=SETTINGS))
-    expected = lines(rex.sql(QUERY, ticks=files.whole(), settings=SETTINGS))
-    assert sorted(files.written(found) + rest) == expected, f"seed {seed}, {n_runs} kills"
-    print(f"{n_runs} kills, {len(expected)} matches")
+
+    def add() -> None:
+        number = len(files.tables)
+        files.add(ticks(seed + number, _ROWS_OF_A_FILE, _ROWS_OF_A_FILE * number))
+
+    add()
+    for _ in range(N_KILLS):
+        name = draw.choice(list(QUERIES))
+        n_begun = job.n_begun(name)
+        job.start()
+        add()
+        _wait(job, partial(job.has_begun, name, n_begun + 1), f"seed {seed}, no batch of {name}")
+        time.sleep(draw.uniform(0, 2))
+        job.kill(draw)
+    add()
+    (tmp_path / "stop").touch()
+    _wait(job, job.has_ended, f"seed {seed}, the job does not end")
+    alone = Files(spark, tmp_path / "alone")
+    for name, query in QUERIES.items():
+        found = query(files.stream())
+        written = files.written(found, name)
+        # Rows come as the watermark decides, however it came there: all files may be one batch.
+        whole = query(files.stream(n_files=len(files.tables)))
+        alone.run(whole, name)
+        told = f"{name}, seed {seed}, killed: {job.n_drivers} drivers, {job.n_workers} workers"
+        assert written == alone.written(found, name), told
+        rest = lines(rex.drain(files.checkpoint(name), query, files.stream()))
+        assert sorted(written + rest) == lines(query(files.whole())), told
+        assert len(written) > 2 * N_KILLS, told
+        print(f"{told}: {len(written)} rows, {len(rest)} more at the end")

@@ -13,7 +13,7 @@ from tests.streams.driving import drive
 
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.side_rows import KIND, LATE
-from sparkrex.streams import operator
+from sparkrex.streams import operator, silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,9 @@ def compare(example: Example) -> Found:
     """
     draw = random.Random(example.seed)
     with (
-        mock.patch.object(operator, "SLOTS_OF_A_SHARD", draw.choice([1, 2, 256])),
+        mock.patch.object(silent, "SLOTS_OF_A_SHARD", draw.choice([1, 2, 512])),
+        mock.patch.object(silent, "ENOUGH_SLOTS", draw.choice([1, 3, 4096])),
+        mock.patch.object(silent, "MOST_SLOTS", draw.choice([2, 4096])),
         mock.patch.object(operator.BucketOperator, "_raised", lambda _, result, previous: result),
     ):
         driven = drive(example.query, example.table, draw)

@@ -13,11 +13,11 @@ from tests.streams.driving import EPOCH, TICK, TIME, DictStore, Query, Stream
 from tests.streams.test_stream_equals_batch import EVENTS, TRENDS
 
 from sparkrex.columns.wrap import wrap
-from sparkrex.streams.groups import SLOTS_OF_A_SHARD
 from sparkrex.streams.head import Head
 from sparkrex.streams.narrow import write_rows
 from sparkrex.streams.operator import HEAD, BucketOperator
 from sparkrex.streams.packing import HASH
+from sparkrex.streams.silent import ENOUGH_SLOTS, SLOTS_OF_A_SHARD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,30 +152,85 @@ def test_match_numbers_cost_a_small_record_for_each_key() -> None:
         assert (bucket.head.n_silent, bucket.head.n_open) == (3000, 0)
 
 
+def silent_keys(n_keys: int, n_batches: int) -> tuple[OneBucket, pa.Table, int]:
+    """A bucket with so many keys of a row each that waits for the next, and a watermark behind them."""
+    query = Query(
+        "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a PATTERN (A B) DEFINE A AS x > 0, B AS x > 3",
+        settings={"tie_break": "id"},
+    )
+    rows = rows_of_keys(np.arange(n_keys), n=1)
+    bucket = OneBucket(query, rows)
+    watermark = EPOCH * TICK
+    for keys in np.array_split(np.arange(n_keys), n_batches):
+        bucket.batch(rows_of_keys(keys, ticks=(watermark // TICK) - EPOCH + 1, n=1), watermark)
+        watermark += 2 * TICK
+        bucket.batch(rows.slice(0, 0), watermark)
+    return bucket, rows, watermark
+
+
 def test_a_batch_reads_and_writes_the_shards_of_its_keys() -> None:
     n_keys = 20_000
     with one_database():
-        query = Query(
-            "PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS a PATTERN (A B) DEFINE A AS x > 0, B AS x > 3",
-            settings={"tie_break": "id"},
-        )
-        rows = rows_of_keys(np.arange(n_keys), n=1)
-        bucket = OneBucket(query, rows)
-        at = (EPOCH + 1) * TICK
-        bucket.batch(rows, at - TICK)
-        bucket.batch(rows.slice(0, 0), at)
+        bucket, rows, at = silent_keys(n_keys, 40)
         head = bucket.head
-        assert head.n_silent == n_keys
-        assert head.n_shards == -(-n_keys // SLOTS_OF_A_SHARD)
+        assert head.n_silent == n_keys == sum(one.n_slots for one in head.generations)
+        assert 1 < len(head.generations) <= n_keys // ENOUGH_SLOTS + 3 * 3
         shards = {name for name in bucket.store if name.startswith("silent/")}
-        assert len(shards) == head.n_shards
+        assert len(shards) >= n_keys // SLOTS_OF_A_SHARD
+        indexes = {name for name in bucket.store if name.startswith("index/")}
+        assert 0 < sum(len(bucket.store[name]) for name in indexes) < 5 * n_keys
+        # Keys that are new find that in indexes, and go to a part of their own.
         bucket.store.n_used.clear()
-        bucket.batch(rows_of_keys(np.arange(17, n_keys, 2000), ticks=2, n=1), at + 5 * TICK)
+        bucket.batch(rows_of_keys(np.arange(n_keys, n_keys + 100), ticks=1000, n=1), at := at + 2000 * TICK)
         used = {name for name in bucket.store.n_used if name.startswith("silent/")}
-        assert 0 < len(used) <= 10
+        assert len(used) <= 3 * 3 + 1
+        n_generations = len(bucket.head.generations)
+        # Keys that come back are taken out of their shards, and then go to another part.
+        bucket.store.n_used.clear()
+        bucket.batch(rows_of_keys(np.arange(17, n_keys, 2000), ticks=3000, n=1), at := at + 2000 * TICK)
+        used = {name for name in bucket.store.n_used if name.startswith("silent/")}
+        assert 0 < len(used) <= 10 + 3 * 3 + 1
         assert max(bucket.store.n_used[name] for name in used) <= 2
-        assert bucket.head.n_held == n_keys
+        assert bucket.head.n_held == bucket.head.n_silent == n_keys + 100
+        assert len(bucket.head.generations) <= n_generations + 1
         # A call that decides nothing reads the head alone.
         bucket.store.n_used.clear()
-        bucket.batch(rows.slice(0, 0), at + 6 * TICK)
+        bucket.batch(rows.slice(0, 0), at + TICK)
         assert set(bucket.store.n_used) == {HEAD}
+
+
+def test_what_a_batch_of_new_keys_costs_does_not_follow_the_keys_before() -> None:
+    with one_database():
+        few, many = (silent_keys(n_keys, n_keys // 500) for n_keys in (10_000, 40_000))
+        n_bytes: list[int] = []
+        for bucket, _, at in (few, many):
+            before = dict(bucket.store)
+            bucket.store.n_used.clear()
+            bucket.batch(rows_of_keys(np.arange(100_000, 100_500), ticks=2000, n=1), at + 3000 * TICK)
+            sizes = {name: len(data) for name, data in {**bucket.store, **before}.items()}
+            n_bytes.append(sum(n_used * sizes.get(name, 0) for name, n_used in bucket.store.n_used.items()))
+            assert bucket.head.n_silent == bucket.head.n_held
+        assert n_bytes[1] < n_bytes[0] + 5 * 30_000  # indexes
+
+
+def test_parts_of_silent_keys_are_there_once_and_no_longer_than_they_are_needed() -> None:
+    n_keys = 3000
+    with one_database():
+        bucket, _, at = silent_keys(n_keys, 6)
+        draw = np.random.default_rng(1)
+        for turn in range(20):
+            keys = np.unique(draw.integers(0, n_keys, draw.choice([1, 50, 2000])))
+            if turn % 7 == 5:
+                keys = np.arange(n_keys)
+            at += 10 * TICK
+            bucket.batch(rows_of_keys(keys, ticks=at // TICK - EPOCH - 1, n=1), at)
+            head = bucket.head
+            assert head.n_silent == n_keys, f"turn {turn}"
+            named = {
+                name for one in head.generations for name in bucket.store
+                if name.startswith((f"silent/{one.number}/", f"index/{one.number}"))
+            }
+            assert named == {name for name in bucket.store if "/" in name}
+            kept = list(bucket.operator._silent(0, bucket.store, head).every())
+            hashes = np.concatenate([group.hashes for group in kept])
+            assert len(hashes) == len(np.unique(hashes)) == n_keys

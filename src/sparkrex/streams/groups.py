@@ -1,15 +1,13 @@
 """Slots with their keys: the open partitions of a bucket, or a part of them, as one value that can be saved.
 
 Slots that time may decide stand together (`open`), since any change of the watermark may concern them. The others wait
-for a row of their key, however long that takes: they are in shards by the hash of their keys, so that a batch reads and
-writes the shards of its own keys only. Shards are split one at a time as there are more slots (linear hashing), so that
-no batch has to move all of them, and a shard never has many.
+for a row of their key, however long that takes: see `silent`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +30,6 @@ DUE = "rex_due"
 """The column with the watermark at which a slot must be looked at again."""
 LAST = "rex_last"
 """The column with the time of a slot's last row, held back or not, where partitions end at gaps."""
-SLOTS_OF_A_SHARD = 256
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -75,7 +72,7 @@ class Group:
         return numpy_of(plain(self.keys.column(LAST)))
 
     @property
-    def hashes(self) -> NDArray[np.signedinteger[Any]]:
+    def hashes(self) -> NDArray[np.int64]:
         """The hash of each slot's keys."""
         return numpy_of(plain(self.keys.column(HASH)))
 
@@ -112,8 +109,14 @@ class Group:
 
     def where(self, keep: NDArray[np.bool_]) -> Group:
         """Some slots."""
-        slots = np.flatnonzero(keep)
+        return self._take(np.flatnonzero(keep))
+
+    def _take(self, slots: NDArray[np.int64]) -> Group:
         return Group(self.keys.take(wrap(slots)), self.state.select(slots))
+
+    def slice(self, first: int, length: int) -> Group:
+        """Some slots that stand together."""
+        return self._take(np.arange(first, min(first + length, len(self))))
 
     @property
     def n_held(self) -> int:
@@ -142,17 +145,3 @@ class Group:
         end = 8 + int.from_bytes(plain_bytes[:8], "little")
         keys = pa.ipc.open_stream(pa.py_buffer(plain_bytes[8:end])).read_all()
         return Group(keys, runner.open().restore(plain_bytes[end:], fingerprint))
-
-
-def shards_of(hashes: NDArray[np.signedinteger[Any]], n_shards: int) -> NDArray[np.int64]:
-    """The shard of each hash where there are so many."""
-    words = hashes.astype(np.int64).view(np.uint64) >> np.uint64(8)  # lower bits say the bucket
-    level = np.uint64((1 << n_shards.bit_length()) - 1)
-    wide = words & level
-    found: NDArray[np.int64] = np.where(wide < n_shards, wide, wide & (level >> np.uint64(1))).astype(np.int64)
-    return found
-
-
-def split_from(n_shards: int) -> int:
-    """The shard that gives slots to a new one, number `n_shards`."""
-    return n_shards - (1 << (n_shards.bit_length() - 1))

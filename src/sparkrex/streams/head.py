@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import struct
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,28 +25,43 @@ FORMAT = 2
 another format wrote is refused. Raise it whenever `tests/streams/test_saved_states.py` says that something changed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """Slots that have become silent at once, or generations that were merged `rank` times; see `silent`."""
+
+    number: int
+    n_slots: int
+    n_shards: int
+    rank: int
+
+
 @dataclass(slots=True)
 class Head:
     """`released`: rows up to this time were released, and rows that come now up to it are late; None: no row was.
 
     `next_due` is the least watermark that may decide something without rows, None if none does. `n_numbered` matches
-    have got a number, `n_silent` slots are in `n_shards` shards, `n_open` in the part of slots that time decides, and
-    `n_pending` rows wait for the watermark, `n_held` are held back, and `n_partial` partial results wait for others.
-    `oldest` is the time of the oldest row that is held back for a slot that time decides. `n_bytes` is the size of all
-    other parts.
+    have got a number. Slots have become silent `n_silenced` times, and those that still are so are in `generations`;
+    `n_open` are in the part of slots that time decides. `n_pending` rows wait for the watermark, `n_held` are held
+    back, and `n_partial` partial results wait for others. `oldest` is the time of the oldest row that is held back for
+    a slot that time decides. `n_bytes` is the size of all other parts.
     """
 
     released: int | None = None
     next_due: int | None = None
     n_numbered: int = 0
-    n_silent: int = 0
-    n_shards: int = 1
+    n_silenced: int = 0
+    generations: list[Generation] = field(default_factory=list)
     n_open: int = 0
     n_pending: int = 0
     n_held: int = 0
     n_partial: int = 0
     oldest: int | None = None
     n_bytes: int = 0
+
+    @property
+    def n_silent(self) -> int:
+        """How many slots are silent."""
+        return sum(one.n_slots for one in self.generations)
 
     def write(self, fingerprint: str, text: str, version: str) -> bytes:
         """The head as bytes, with whose it is."""
@@ -75,7 +90,8 @@ class Head:
         if whose["fingerprint"] != fingerprint:
             raise _other_buckets(whose["fingerprint"], fingerprint) or other_query(whose["text"], text)
         with reading("head"):
-            return Head(**{name: value for name, value in json.loads(data).items() if name not in _WHOSE})
+            found = {name: value for name, value in json.loads(data).items() if name not in _WHOSE}
+            return Head(**{**found, "generations": [Generation(**one) for one in found["generations"]]})
 
 
 _WHOSE = ("format", "slots", "fingerprint", "version", "text")

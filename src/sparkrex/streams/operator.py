@@ -2,7 +2,7 @@
 
 Rows wait until the watermark has passed them, then they are released: put in order and fed to the runner of the query's
 mode, all keys of the bucket in one call. A row is late if the watermark of the batch before had passed it, whatever its
-key. What a batch costs follows its rows, the slots that time decides, and the shards of its keys.
+key. What a batch costs follows its rows and the slots that time decides, not the keys that were ever seen.
 
 Nothing here depends on the order in which rows arrive, so a batch that runs again gives the same rows and numbers.
 """
@@ -10,7 +10,7 @@ Nothing here depends on the order in which rows arrive, so a batch that runs aga
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,12 +29,13 @@ from sparkrex.matching.runner import Gathering
 from sparkrex.matching.side_rows import SIDE_COLUMNS, row_type_of, with_side_rows
 from sparkrex.matching.waking import NEVER
 from sparkrex.spark.worker import WorkerEvaluator
-from sparkrex.streams.groups import DUE, LAST, SLOTS_OF_A_SHARD, Group, shards_of, split_from
+from sparkrex.streams.groups import DUE, LAST, Group
 from sparkrex.streams.head import Head, reading
 from sparkrex.streams.narrow import read_rows, write_rows
 from sparkrex.streams.order import ordered_partitions
 from sparkrex.streams.packing import HASH, compressed, decompressed, size_of, unpack
 from sparkrex.streams.parts import Parts, ends_of
+from sparkrex.streams.silent import Silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from sparkrex.settings import Settings
 
 HEAD, PENDING, OPEN, PARTIAL = "head", "pending", "open", "partial"
-"""The parts of a state, beside the shards."""
+"""The parts of a state, beside those of silent slots."""
 _NUMBERS_OF_A_BUCKET = 1 << 40
 """Matches of a bucket are numbered from here on times its number, so that no two have one number."""
 
@@ -146,14 +147,6 @@ class _Counted:
         self._store.delete(name)
 
 
-@dataclass(eq=False, slots=True)
-class _Shards:
-    """The shards that a call has read."""
-
-    n_shards: int
-    groups: dict[int, Group] = field(default_factory=dict)
-
-
 class BucketOperator:
     """Calls of all buckets. What it keeps between them only saves time."""
 
@@ -203,9 +196,7 @@ class BucketOperator:
         with self._told():
             head = Head.read(store.get(HEAD), task.fingerprint, task.text)
             pending = pa.concat_tables([self._pending(store), self._last_rows(blobs, head.released)])
-            shards = _Shards(head.n_shards)
-            numbers = range(head.n_shards if head.n_silent else 0)
-            group = Group.joined([self._open_group(store), *(self._shard(store, shards, one) for one in numbers)])
+            group = Group.joined([self._open_group(store), *self._silent(bucket, store, head).every()])
             group.state.n_numbered = bucket * _NUMBERS_OF_A_BUCKET + head.n_numbered
             result, *_ = self._feed(group, pending, None, closes=True)
             if self.gathering is not None:
@@ -297,16 +288,10 @@ class BucketOperator:
         self, bucket: int, store: Store, head: Head, released: pa.Table, now: int
     ) -> tuple[pa.Table, list[Failure], int]:
         """Feed released rows and slots that are due; what they decide, what failed, and when the first slot is due."""
-        shards = _Shards(head.n_shards)
-        groups = [self._open_group(store) if head.n_open else self._no_slots]
+        silent = self._silent(bucket, store, head)
+        group = self._open_group(store) if head.n_open else self._no_slots
         if head.n_silent and released.num_rows:
-            hashes = numpy_of(plain(released.column(HASH)))
-            groups += [
-                self._shard(store, shards, number)
-                for number in np.unique(shards_of(hashes, head.n_shards)).tolist()
-            ]
-        before = sum(len(group) for group in groups[1:])
-        group = Group.joined(groups)
+            group = Group.joined([group, *silent.take(numpy_of(plain(released.column(HASH))))])
         first_number = bucket * _NUMBERS_OF_A_BUCKET
         group.state.n_numbered = first_number + head.n_numbered
         n_held = group.n_held
@@ -327,15 +312,14 @@ class BucketOperator:
                 group = group.where(keep)
         is_open = group.due != NEVER
         open_slots = group if is_open.all() else group.where(is_open)
-        silent = group.where(~is_open) if not is_open.all() else None
         due_next = int(open_slots.due.min(initial=NEVER))
         if len(open_slots):
             store.put(OPEN, open_slots.write(self.task.fingerprint))
         elif head.n_open:
             store.delete(OPEN)
         head.n_open = len(open_slots)
-        head.n_silent += (0 if silent is None else len(silent)) - before
-        self._write_shards(store, head, shards, silent)
+        if not is_open.all():
+            silent.add(group.where(~is_open))
         head.n_held += group.n_held - n_held
         head.oldest = open_slots.oldest(self.task.time)
         return result, failures, due_next
@@ -436,43 +420,8 @@ class BucketOperator:
         with reading(name):
             return Group.read(data, self.runner, self.task.fingerprint)
 
-    def _shard(self, store: Store, shards: _Shards, number: int) -> Group:
-        name = f"silent/{number}"
-        group = self._slots(name, store.get(name))
-        shards.groups[number] = group
-        return group
-
-    def _write_shards(self, store: Store, head: Head, shards: _Shards, silent: Group | None) -> None:
-        """The silent slots into the shards that were read, and new shards where there are too many slots."""
-        parts: dict[int, Group] = {}
-        if silent is not None:
-            place = shards_of(silent.hashes, head.n_shards)
-            for number in np.unique(place).tolist():
-                own = silent.where(place == number)
-                if number not in shards.groups and head.n_silent > len(silent):
-                    # Slots that time has decided come to others, which no row of this batch asked for.
-                    own = Group.joined([self._shard(store, shards, number), own])
-                parts[number] = own
-        for number, old in shards.groups.items():
-            if number not in parts and len(old):
-                parts[number] = self._no_slots
-        while head.n_silent > SLOTS_OF_A_SHARD * head.n_shards:
-            self._split(store, head, parts)
-        for number, group in sorted(parts.items()):
-            if len(group):
-                store.put(f"silent/{number}", group.write(self.task.fingerprint))
-            elif store.get(f"silent/{number}") is not None:
-                store.delete(f"silent/{number}")
-
-    def _split(self, store: Store, head: Head, parts: dict[int, Group]) -> None:
-        """One shard more; the slots that are its come out of another."""
-        giver, new = split_from(head.n_shards), head.n_shards
-        if giver not in parts:
-            parts[giver] = self._shard(store, _Shards(head.n_shards), giver)
-        head.n_shards += 1
-        place = shards_of(parts[giver].hashes, head.n_shards)
-        parts[new] = parts[giver].where(place == new)
-        parts[giver] = parts[giver].where(place == giver)
+    def _silent(self, bucket: int, store: Store, head: Head) -> Silent:
+        return Silent(bucket, store, head, self.runner, self.task.fingerprint)
 
     # Results and errors.
 

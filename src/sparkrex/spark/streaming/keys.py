@@ -27,7 +27,7 @@ def hash_of(lowered: Lowered) -> str:
     rows. Events that lack such a key meet no other event, so it does not matter that they stay together.
     """
     keys = list(map(quoted, dict.fromkeys((*lowered.keys, *lowered.worker.equal_by))))
-    return f"hash({', '.join(keys)})" if keys else "0"
+    return f"xxhash64({', '.join(keys)})" if keys else "0L"
 
 
 def bucket_count(settings: Settings, spark: SparkSession) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
-from pyspark.sql.types import IntegerType
+from pyspark.sql.types import LongType
 
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
@@ -84,7 +84,7 @@ def _stream_work(
     keep_comparable(lowered, types)
     output = output_schema(projected, lowered, types)
     rows = projected.withColumn(HASH, F.expr(hash_of(lowered)))
-    types[HASH] = IntegerType()
+    types[HASH] = LongType()
     check_carried(rows, lowered, host, relation)
     refuse_types(lowered.worker, types)
     sample = zoned_arrow_schema(rows.schema, host.time_zone()).empty_table()
