@@ -20,11 +20,13 @@ from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Feed
 from sparkrex.modes.fingerprint import fingerprint
+from sparkrex.modes.protocol import Settling
 from sparkrex.modes.tables import mode_of
 from sparkrex.modes.trends.merge import merge_partials
 from sparkrex.pipeline import open_relation, parse_bound, run_relation
 from sparkrex.settings import make_settings
 from sparkrex.spark.worker import WorkerEvaluator
+from sparkrex.streams.members import Members
 from sparkrex.streams.operator import HEAD, Advanced, BucketOperator, StreamTask
 from sparkrex.streams.packing import BUCKET_IDS, HASH, pack
 
@@ -82,9 +84,12 @@ class Query:
             return projected(lowered, table.slice(0, 0)).select(list(names)).schema
 
         lowered = mode.lower(plan, "rin", self._settings, None, types)
+        if isinstance(mode, Settling):
+            lowered.worker = mode.settled(lowered.worker)
+        members = Members.of(plan, N_BUCKETS)
         if plan.mode == "events":
             lowered.worker = replace(lowered.worker, equal_by=())
-        return Cut(self, mode, lowered, projected(lowered, table.slice(0, 0)).schema)
+        return Cut(self, mode, lowered, projected(lowered, table.slice(0, 0)).schema, members)
 
 
 @dataclass
@@ -95,6 +100,7 @@ class Cut:
     mode: Any
     lowered: Lowered
     schema: pa.Schema
+    members: Members | None = None
 
     def task(self) -> StreamTask:
         """The task of the workers."""
@@ -107,7 +113,7 @@ class Cut:
         return StreamTask(
             mode=self.mode, plan=plan, settings=settings, schema=self.schema.append(pa.field(HASH, pa.int64())),
             time=self.lowered.order[0], output=output, key_names=self.lowered.key_names(),
-            fingerprint=fingerprint(plan), text=self.query.text, version="test",
+            fingerprint=fingerprint(plan), text=self.query.text, version="test", members=self.members,
         )
 
     def rows(self, table: pa.Table) -> pa.Table:

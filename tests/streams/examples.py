@@ -28,6 +28,8 @@ from tests.modes.trends import draws as trend_draws
 from tests.modes.trends.streams import TYPES as TREND_TYPES
 from tests.modes.trends.texts import call_of
 from tests.streams.driving import EPOCH, TICK, TIME, Query
+from tests.streams.workloads import TYPES as WORKLOAD_TYPES
+from tests.streams.workloads import drawn_stream, query_of
 
 from sparkrex.errors import AnalysisError
 from sparkrex.languages.events.syntax import StreamOptions
@@ -292,7 +294,19 @@ def key_example(seed: int, number: int) -> Example:
     return Example("keys", query, table_of(arriving(draw, rows, TIME), ROW_TYPES), f"{seed} {number}")
 
 
+# Workloads.
+
+
+def workload_example(seed: int, number: int) -> Example:
+    """Patterns that share and others, with and without keys."""
+    draw = random.Random(f"workloads {seed} {number}")
+    texts, options, rows = drawn_stream(draw)
+    keys = ("k",) if any("[k]" in text for text in texts.values()) else ()
+    table = table_of(arriving(draw, rows, TIME), WORKLOAD_TYPES)
+    return Example("workloads", query_of(texts, **options), table, f"{seed} {number}", ("pattern", *keys, "match_id"))
+
+
 MODES: dict[str, Callable[[int, int], Example]] = {
     "rows": row_example, "events": event_example, "trends": trend_example, "segments": segment_example,
-    "keys": key_example,
+    "keys": key_example, "workloads": workload_example,
 }

@@ -14,6 +14,7 @@ from pyspark import cloudpickle
 import sparkrex
 from sparkrex.errors import RexError
 from sparkrex.matching.gaps import gap_of
+from sparkrex.modes.protocol import Settling
 from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.pipeline import follow_settings
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
@@ -74,6 +75,8 @@ def lower_relation(
     lowered = mode.lower(plan, f"{relation.placeholder}_in", settings, wanted, projected_types)
     refuse_worker_calls(lowered.worker)
     if source.isStreaming:
+        if isinstance(mode, Settling):
+            lowered.worker = mode.settled(lowered.worker)
         lowered.where = above_watermark(lowered.where, f"{relation.placeholder}_in.{quoted(time)}")
     projected = _project(source, lowered, host, relation)
     if not source.isStreaming:

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sparkrex.columns.arrange import Arrangement
+from sparkrex.columns.gather import refitted
 from sparkrex.columns.values import ints_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError, InternalError, RexError
@@ -28,7 +29,8 @@ from sparkrex.matching.output import name_partition
 from sparkrex.matching.waking import NEVER
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.groups import DUE, LAST, SLOTS_OF_A_SHARD, Group, shards_of, split_from
-from sparkrex.streams.head import Head
+from sparkrex.streams.head import Head, other_query
+from sparkrex.streams.members import Members
 from sparkrex.streams.order import ordered_partitions
 from sparkrex.streams.packing import HASH, compressed, decompressed, read_rows, size_of, unpack, write_rows
 from sparkrex.streams.parts import Parts, ends_of
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.protocol import Answering
     from sparkrex.settings import Settings
 
-HEAD, PENDING, OPEN = "head", "pending", "open"
+HEAD, PENDING, OPEN, MEMBERS = "head", "pending", "open", "members"
 """The parts of a state, beside the shards."""
 _NUMBERS_OF_A_BUCKET = 1 << 40
 """Matches of a bucket are numbered from here on times its number, so that no two have one number."""
@@ -70,7 +72,8 @@ class StreamTask:
 
     `schema` is that of the rows that travel, the hash of their keys among them; `time` is the first ORDER BY column,
     which the watermark is of; `output` is the schema of the result. `key_names` are the key columns with the names that
-    the user knows them by. `fingerprint` and `text` say whose a state is.
+    the user knows them by. `fingerprint` and `text` say whose a state is, and `members`, if the query has some, with
+    which others it may go on.
     """
 
     mode: Answering[Any]
@@ -83,6 +86,7 @@ class StreamTask:
     fingerprint: str
     text: str
     version: str
+    members: Members | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,7 @@ class BucketOperator:
         """Take the rows of a batch. `watermark` is in microseconds; 0 or less means that there is none yet."""
         task = self.task
         with self._told():
-            head = Head.read(store.get(HEAD), task.fingerprint, task.text)
+            head = self._head(store)
             now = watermark if watermark > 0 else None
             previous = head.released
             if previous is not None and (now is None or now < previous):
@@ -194,6 +198,48 @@ class BucketOperator:
             group.state.n_numbered = bucket * _NUMBERS_OF_A_BUCKET + head.n_numbered
             result, *_ = self._feed(group, pending, None, closes=True)
             return Advanced(result, task.schema.empty_table(), replace(_kept(head), rows_out=result.num_rows))
+
+    def _head(self, store: Store) -> Head:
+        """The head of the state, which is brought up to date if it is of other members."""
+        task, data = self.task, store.get(HEAD)
+        if task.members is not None:
+            if data is None:
+                store.put(MEMBERS, task.members.write(task.schema))
+            elif Head.owner(data)["fingerprint"] != task.fingerprint:
+                return self._with_these_members(store, data, task.members)
+        return Head.read(data, task.fingerprint, task.text)
+
+    def _with_these_members(self, store: Store, data: bytes, members: Members) -> Head:
+        """The head of a state that other members wrote. All slots become due, so that this call sees to each of them.
+
+        What has come so far was not sent to members that are new: they begin behind it.
+        """
+        task, owner, written = self.task, Head.owner(data), store.get(MEMBERS)
+        before, schema = (None, None) if written is None else Members.read(written)
+        if before is None or before.base != members.base:
+            raise other_query(owner["text"], task.text)
+        head, parts = Head.read(data, owner["fingerprint"], task.text), _Counted(store)
+        come = head.released or 0
+        pending = parts.get(PENDING)
+        if pending is not None:
+            rows = read_rows(decompressed(pending), schema)
+            come = max(come, int(ints_of(plain(rows.column(task.time))).max()))
+            parts.put(PENDING, compressed(write_rows(refitted(rows, task.schema))))
+        names = [OPEN, *(f"silent/{number}" for number in range(head.n_shards))]
+        found = {name: part for name in names if (part := parts.get(name)) is not None}
+        if found:
+            group = Group.joined([Group.read(part, self.runner, owner["fingerprint"]) for part in found.values()])
+            for name in found.keys() - {OPEN}:
+                parts.delete(name)
+            state = self.runner.takes_over(group.state, members.staying(before), task.schema, come)
+            group = Group(group.keys, state).with_column(DUE, np.zeros(len(group), np.int64))
+            parts.put(OPEN, group.write(task.fingerprint))
+            head.n_open, head.n_silent, head.n_shards, head.next_due = len(group), 0, 1, 0
+            head.n_held, head.oldest = group.n_held, group.oldest(task.time)
+        head.n_bytes += parts.n_more
+        store.put(MEMBERS, members.write(task.schema))
+        store.put(HEAD, head.write(task.fingerprint, task.text, task.version))
+        return head
 
     # Rows.
 

@@ -16,7 +16,6 @@ from pyspark.sql.types import LongType
 
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
-from sparkrex.matching.runner import Waking
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.spark.shipping import shipped_processor, shipped_task
 from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
@@ -29,6 +28,7 @@ from sparkrex.spark.streaming.requirements import check_requirements
 from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
 from sparkrex.spark.worker_types import refuse_types
+from sparkrex.streams.members import Members
 from sparkrex.streams.operator import StreamTask
 from sparkrex.streams.packing import HASH
 
@@ -102,8 +102,8 @@ def _stream_work(
     task = StreamTask(
         mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
         output=carried.schema, key_names=batch.key_names,
-        fingerprint=_fingerprint(plan, batch.plan, sample.schema, settings), text=plan.source.text,
-        version=sparkrex.__version__,
+        fingerprint=_fingerprint(plan, batch.plan, sample.schema, settings), text=plan.title(),
+        version=sparkrex.__version__, members=Members.of(plan, settings.buckets),
     )
     return StreamWork(task, batch), rows, output
 
@@ -119,11 +119,6 @@ def _refuse_runner(
         refusal = runner.refusal
     finally:
         evaluator.close()
-    if not isinstance(runner, Waking):
-        raise UnsupportedError(
-            "REX302", f"{task.plan.keyword.lower().replace('_', ' ')} is not supported on streams yet", host.source,
-            relation.span, hint="run its patterns as queries of their own: rex.events, rex.match, rex.trends",
-        )
     if refusal is not None:
         raise UnsupportedError(
             "REX302", "this search needs whole partitions, and those of a stream never are", host.source, relation.span,
@@ -157,7 +152,11 @@ def above_watermark(where: str | None, time: str) -> str | None:
 def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings) -> str:
     """Of all that a state depends on: what the query means, the columns that are kept, which bucket has which keys."""
     columns = ", ".join(f"{field.name} {_without_zone(field.type)}" for field in schema)
-    parts = (fingerprint(plan), fingerprint(worker), columns, str(settings.buckets))
+    members = Members.of(plan, settings.buckets)
+    if members is not None:
+        parts = (members.base, *(f"{name} {own}" for name, own in members.prints.items()), columns)
+    else:
+        parts = (fingerprint(plan), fingerprint(worker), columns, str(settings.buckets))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
