@@ -298,12 +298,18 @@ def key_example(seed: int, number: int) -> Example:
 
 
 def workload_example(seed: int, number: int) -> Example:
-    """Patterns that share and others, with and without keys."""
+    """Patterns that share and others, with and without keys; none of them contradicts itself."""
     draw = random.Random(f"workloads {seed} {number}")
-    texts, options, rows = drawn_stream(draw)
+    while True:
+        texts, options, rows = drawn_stream(draw)
+        if is_legal(query_of(texts, **options), WORKLOAD_TYPES):
+            break
     keys = ("k",) if any("[k]" in text for text in texts.values()) else ()
     table = table_of(arriving(draw, rows, TIME), WORKLOAD_TYPES)
-    return Example("workloads", query_of(texts, **options), table, f"{seed} {number}", ("pattern", *keys, "match_id"))
+    query = query_of(texts, **options)
+    if draw.random() < 0.15:
+        query.settings["partition_gap"] = f"{draw.choice([1, 2, 4])} seconds"
+    return Example("workloads", query, table, f"{seed} {number}", ("pattern", *keys, "match_id"))
 
 
 MODES: dict[str, Callable[[int, int], Example]] = {

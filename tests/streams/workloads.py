@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import random
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from tests.modes.workload.draws import drawn_workload
 from tests.streams.driving import EPOCH, TICK, TIME, Query
 
 import sparkrex as rex
+
+if TYPE_CHECKING:
+    import random
 
 TYPES = {
     "k": pa.string(), "b": pa.int64(), "kind": pa.string(), "x": pa.int64(), "y": pa.float64(), "s": pa.string(),
@@ -28,7 +30,7 @@ class WorkloadQuery(Query):
 
     @cached_property
     def _parsed(self) -> Any:
-        workload = rex.workload(self.texts, time=TIME, type="kind", tie_break="b", settings=self.settings, **self.options)
+        workload = rex.workload(self.texts, time=TIME, settings=self.settings, **self.options)
         (query,) = workload.groups().values()
         return query
 
@@ -36,6 +38,8 @@ class WorkloadQuery(Query):
 def query_of(texts: dict[str, str], **options: Any) -> WorkloadQuery:
     """The patterns as a workload, whose plan is not searched for long."""
     written = "\n".join(f"{name}: {text}" for name, text in texts.items())
+    if "types" not in options:
+        options = {"type": "kind", "tie_break": "b", **options}
     return WorkloadQuery(written, "WORKLOAD", {"max_steps": 40, **options}, texts=texts)
 
 

@@ -47,11 +47,11 @@ class Runner(Protocol):
 class TakingOver(Protocol):
     """What a runner has beside if its plan has members, such as patterns, that come and go while a stream goes on."""
 
-    def takes_over(self, state: State, stays: Collection[str], schema: pa.Schema, now: int) -> State:
+    def takes_over(self, state: State, stays: Collection[str], schema: pa.Schema) -> State:
         """The state that a runner with other members left, for this one's.
 
-        Members that stay, given by name, go on. Rows that are held back get the columns of the schema. Matches of new
-        members begin with rows after `now`.
+        Members that stay, given by name, go on. Rows that are held back get the columns of the schema. From when on
+        the others give matches, who feeds says (`State.born`).
         """
         ...
 

@@ -43,6 +43,8 @@ class State:
 
     `n_numbered`, if who feeds has set it, is how many matches have been numbered: then those of all slots are numbered
     in one row, where a mode would number those of every slot from 1. So nothing need be kept of a slot for that.
+    `born`, too, is of who feeds: members of the plan, by name, that came to a stream, and the time behind which their
+    matches begin.
     """
 
     def __init__(self, fresh: NDArray[Any], tables: Iterable[str] = ()) -> None:
@@ -52,6 +54,7 @@ class State:
         self.tables = {name: SlotTable() for name in (ROWS, *tables)}
         self.plan: Any = None
         self.n_numbered: int | None = None
+        self.born: dict[str, int] = {}
         self._marked: dict[str, Any] | None = None
 
     @property
@@ -187,7 +190,8 @@ class State:
             parts += [offsets.tobytes(), b"" if rows is None else _write_table(rows)]
         header = {
             "version": FORMAT_VERSION, "fingerprint": fingerprint, "n_slots": self.n_slots,
-            "fields": self.numbers.dtype.descr, "tables": list(self.tables), "lengths": [len(part) for part in parts], **beside,
+            "fields": self.numbers.dtype.descr, "tables": list(self.tables), "lengths": [len(part) for part in parts],
+            **beside,
         }
         text = json.dumps(header).encode()
         return b"".join([len(text).to_bytes(8, "little"), text, *parts])

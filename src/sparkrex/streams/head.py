@@ -7,7 +7,7 @@ format, is refused: read as if it were this one's, it would give wrong rows with
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sparkrex.errors import ExecutionError
@@ -23,7 +23,8 @@ class Head:
     `next_due` is the least watermark that may decide something without rows, None if none does. `n_numbered` matches
     have got a number, `n_silent` slots are in `n_shards` shards, `n_open` in the part of slots that time decides, and
     `n_pending` rows wait for the watermark and `n_held` are held back. `oldest` is the time of the oldest row that is
-    held back for a slot that time decides. `n_bytes` is the size of all other parts.
+    held back for a slot that time decides. `n_bytes` is the size of all other parts. `born` are members that came later
+    than the stream began, with the time behind which their matches begin.
     """
 
     released: int | None = None
@@ -36,6 +37,7 @@ class Head:
     n_held: int = 0
     oldest: int | None = None
     n_bytes: int = 0
+    born: dict[str, int] = field(default_factory=dict)
 
     def write(self, fingerprint: str, text: str, version: str) -> bytes:
         """The head as bytes, with whose it is."""

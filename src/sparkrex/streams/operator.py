@@ -196,6 +196,7 @@ class BucketOperator:
             numbers = range(head.n_shards if head.n_silent else 0)
             group = Group.joined([self._open_group(store), *(self._shard(store, shards, one) for one in numbers)])
             group.state.n_numbered = bucket * _NUMBERS_OF_A_BUCKET + head.n_numbered
+            group.state.born = head.born
             result, *_ = self._feed(group, pending, None, closes=True)
             return Advanced(result, task.schema.empty_table(), replace(_kept(head), rows_out=result.num_rows))
 
@@ -225,13 +226,16 @@ class BucketOperator:
             rows = read_rows(decompressed(pending), schema)
             come = max(come, int(ints_of(plain(rows.column(task.time))).max()))
             parts.put(PENDING, compressed(write_rows(refitted(rows, task.schema))))
+        stays = members.staying(before)
+        since = {name: time for name, time in head.born.items() if name in stays}
+        head.born = {name: since.get(name, come) for name in members.prints if name in since or name not in stays}
         names = [OPEN, *(f"silent/{number}" for number in range(head.n_shards))]
         found = {name: part for name in names if (part := parts.get(name)) is not None}
         if found:
             group = Group.joined([Group.read(part, self.runner, owner["fingerprint"]) for part in found.values()])
             for name in found.keys() - {OPEN}:
                 parts.delete(name)
-            state = self.runner.takes_over(group.state, members.staying(before), task.schema, come)
+            state = self.runner.takes_over(group.state, stays, task.schema)
             group = Group(group.keys, state).with_column(DUE, np.zeros(len(group), np.int64))
             parts.put(OPEN, group.write(task.fingerprint))
             head.n_open, head.n_silent, head.n_shards, head.next_due = len(group), 0, 1, 0
@@ -300,7 +304,7 @@ class BucketOperator:
         before = sum(len(group) for group in groups[1:])
         group = Group.joined(groups)
         first_number = bucket * _NUMBERS_OF_A_BUCKET
-        group.state.n_numbered = first_number + head.n_numbered
+        group.state.n_numbered, group.state.born = first_number + head.n_numbered, head.born
         n_held = group.n_held
         result, group, fed, closed = self._feed(group, released, now, closes=False)
         head.n_numbered = (group.state.n_numbered or 0) - first_number

@@ -167,10 +167,10 @@ class WorkloadRunner:
             found &= runner.forgets(own, slots)
         return found
 
-    def takes_over(self, state: State, stays: Collection[str], schema: pa.Schema, now: int) -> WorkloadState:
+    def takes_over(self, state: State, stays: Collection[str], schema: pa.Schema) -> WorkloadState:
         """See `matching.runner.TakingOver`."""
         assert isinstance(state, WorkloadState)  # one of ours
-        return taken_over(state, self.layout, stays, schema, now)
+        return taken_over(state, self.layout, stays, schema)
 
     def _follow_plan(self, state: State, feed: Feed, chosen: Chosen) -> None:
         """Partial matches of slots that another plan has made are made anew."""
@@ -183,7 +183,7 @@ class WorkloadRunner:
         if len(others):
             chosen.runner.remake(state, others)
 
-    def _since_birth(self, state: WorkloadState, part: Part) -> Part:
+    def _since_birth(self, state: State, part: Part) -> Part:
         """The matches that begin after their pattern has come to a running stream."""
         born = state.born.get(self.plan.patterns[part.pattern].name)
         if born is None or not len(part.matches):

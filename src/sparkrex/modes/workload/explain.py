@@ -147,7 +147,7 @@ def explain_for_workers(written: WorkloadPlan, worker: WorkloadPlan) -> Workload
     """Which patterns share on Spark, where fewer may than in memory. Nothing is known of the rows yet."""
     text = "every task of Spark's finds a plan by its own rows"
     if worker.trees is not None:
-        text = "a stream: 5 events of every type in the largest window are supposed, and conditions for half of the pairs"
+        text = "of a stream nothing is known: 5 events of every type in a window, conditions hold for half of the pairs"
     patterns = tuple(
         replace(one, own=other.own) for one, other in zip(written.patterns, worker.patterns, strict=True)
     )

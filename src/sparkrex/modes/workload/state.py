@@ -52,23 +52,17 @@ class Layout:
 
 
 class WorkloadState(State):
-    """The state of the patterns that share, and beside it one for each of the others.
-
-    `born` are patterns that came to a running stream: their matches begin after this time.
-    """
+    """The state of the patterns that share, and beside it one for each of the others."""
 
     own: list[State]
     layout: Layout
-    born: dict[str, int]
 
     @staticmethod
-    def of(
-        shared: State, own: list[State], layout: Layout | None = None, born: Mapping[str, int] | None = None
-    ) -> WorkloadState:
+    def of(shared: State, own: list[State], layout: Layout) -> WorkloadState:
         """The states put together."""
         found = WorkloadState(shared.fresh)
         found.__dict__.update(shared.__dict__)
-        found.own, found.layout, found.born = own, layout or Layout(), dict(born or {})
+        found.own, found.layout = own, layout
         return found
 
     @staticmethod
@@ -114,7 +108,7 @@ class WorkloadState(State):
     def select(self, slots: NDArray[np.int64]) -> WorkloadState:
         """Some slots as a state of their own."""
         own = [state.select(slots) for state in self.own]
-        return WorkloadState.of(super().select(slots), own, self.layout, self.born)
+        return WorkloadState.of(super().select(slots), own, self.layout)
 
     @staticmethod
     def merge(states: Sequence[Any]) -> WorkloadState:
@@ -122,15 +116,12 @@ class WorkloadState(State):
         for state in states:
             state._align()
         own = [State.merge(parts) for parts in zip(*(state.own for state in states), strict=True)]
-        born: dict[str, int] = {}
-        for state in states:
-            born.update(state.born)  # of one bucket, in which a pattern is born once
-        return WorkloadState.of(State.merge(states), own, states[0].layout, born)
+        return WorkloadState.of(State.merge(states), own, states[0].layout)
 
     def snapshot(self, fingerprint: str) -> bytes:
         """Everything as bytes: the states, one after the other."""
         self._align()
-        first = self.written(fingerprint, shared=self.layout.shared, own=self.layout.own, born=self.born)
+        first = self.written(fingerprint, shared=self.layout.shared, own=self.layout.own)
         return b"".join([first, *(state.snapshot(fingerprint) for state in self.own)])
 
     def restore(self, data: bytes, fingerprint: str) -> WorkloadState:
@@ -140,7 +131,7 @@ class WorkloadState(State):
         layout = Layout(tuple((name, n) for name, n in header["shared"]), tuple(header["own"]))
         fresh = WorkloadState.fresh_of(layout)
         own = [state.restore(part, fingerprint) for state, part in zip(fresh.own, others, strict=True)]
-        return WorkloadState.of(super().restore(first, fingerprint), own, layout, header["born"])
+        return WorkloadState.of(super().restore(first, fingerprint), own, layout)
 
     def _align(self) -> None:
         """A state of no pattern was never fed."""
@@ -153,14 +144,13 @@ def new_state() -> State:
 
 
 def taken_over(
-    old: WorkloadState, layout: Layout, stays: Collection[str], schema: pa.Schema, now: int
+    old: WorkloadState, layout: Layout, stays: Collection[str], schema: pa.Schema
 ) -> WorkloadState:
     """The state with other patterns, over other columns. Those that stay keep all that is theirs.
 
-    Partial matches are not kept: another plan makes others out of the rows that are held back. New patterns are born
-    now.
+    Partial matches are not kept: another plan makes others out of the rows that are held back.
     """
-    names = {name for name, kind in layout.names & old.layout.names if name in stays}
+    names = {name for name, _ in layout.names & old.layout.names if name in stays}
     slots = np.arange(old.n_slots)
     found = WorkloadState.fresh_of(layout)
     found.reach(old.n_slots)
@@ -181,8 +171,6 @@ def taken_over(
             clauses[before[name] : before[name] + n_clauses] = after[name] + np.arange(n_clauses)
     for table, columns in ((COUNTS, {"pattern": numbers}), (WAITING, {"pattern": numbers, "clause": clauses})):
         _renumber(old.tables[table], found.tables[table], slots, columns)
-    found.born = {name: old.born.get(name, now) if name in names else now for name, _ in layout.names}
-    found.born = {name: time for name, time in found.born.items() if name not in names or name in old.born}
     return found
 
 
