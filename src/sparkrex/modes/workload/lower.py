@@ -57,7 +57,8 @@ class WorkloadLowering(EventLowering):
         """See `Lowering`. Columns are named by what they are: to a stream that goes on with other patterns they are the
         same columns."""
         own = text.replace(f"{self.input_name}.", "")
-        name = f"{prefix}_{hashlib.sha256(own.encode()).hexdigest()[:_DIGITS]}"
+        plain = own.strip("`")
+        name = f"{prefix}_{plain if plain.isidentifier() else hashlib.sha256(own.encode()).hexdigest()[:_DIGITS]}"
         if not is_shared:
             name += f"_{len(self.projections)}"
         known = next((name for name, known in self.projections.items() if known == text), None) if is_shared else None
