@@ -45,7 +45,8 @@ class Settings:
     comparisons such as `price < 0.98 * PREV(price)`; `proofs` False plans row patterns without any. A row more than
     `partition_gap` after its key's previous row begins a new partition: a `timedelta`, or a text such as `30 minutes`.
 
-    On streams: into how many `buckets` keys are put, at most 256. It belongs to a query's checkpoint.
+    On streams: into how many `buckets` keys are put, at most 256; None asks Spark how many tasks there are. It belongs
+    to a query's checkpoint.
     """
 
     max_steps: int = 100_000_000
@@ -64,7 +65,7 @@ class Settings:
     tie_break: tuple[str, ...] = ()
     proofs: bool = True
     positive: tuple[str, ...] = ()
-    buckets: int = 256
+    buckets: int | None = None
     partition_gap: timedelta | str | None = None
 
     def thread_count(self) -> int:
@@ -79,10 +80,10 @@ class Settings:
 
 _COUNTS = (
     "max_steps", "max_open_rows", "max_state_memory", "max_segments", "max_event_memory", "sort_memory",
-    "sample_series", "buckets",
+    "sample_series",
 )
 _MOST_BUCKETS = 256
-_COUNTS_OR_NONE = ("chunk_rows", "threads")
+_COUNTS_OR_NONE = ("chunk_rows", "threads", "buckets")
 
 
 def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
@@ -111,7 +112,7 @@ def _check_settings(settings: Settings) -> Settings:
         if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) < 1 << 63:
             raise _unfit(name, value, "a positive whole number below 2 to the power of 63")
         counts[name] = int(value)  # of NumPy's types too
-    if settings.buckets > _MOST_BUCKETS:
+    if settings.buckets is not None and settings.buckets > _MOST_BUCKETS:
         raise _unfit("buckets", settings.buckets, f"at most {_MOST_BUCKETS}")
     if not isinstance(settings.time_zone, str):
         raise _unfit("time_zone", settings.time_zone, "a name")

@@ -16,8 +16,9 @@ from tests.streams.workloads import query_of
 from sparkrex.columns.wrap import wrap
 from sparkrex.streams.groups import SLOTS_OF_A_SHARD
 from sparkrex.streams.head import Head
+from sparkrex.streams.narrow import write_rows
 from sparkrex.streams.operator import HEAD, MEMBERS, BucketOperator
-from sparkrex.streams.packing import HASH, write_rows
+from sparkrex.streams.packing import HASH
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

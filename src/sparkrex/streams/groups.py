@@ -9,7 +9,7 @@ no batch has to move all of them, and a shard never has many.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -74,7 +74,7 @@ class Group:
         return numpy_of(plain(self.keys.column(LAST)))
 
     @property
-    def hashes(self) -> NDArray[np.int64]:
+    def hashes(self) -> NDArray[np.signedinteger[Any]]:
         """The hash of each slot's keys."""
         return numpy_of(plain(self.keys.column(HASH)))
 
@@ -146,9 +146,9 @@ class Group:
         return Group(keys, runner.open().restore(plain_bytes[end:], fingerprint))
 
 
-def shards_of(hashes: NDArray[np.int64], n_shards: int) -> NDArray[np.int64]:
+def shards_of(hashes: NDArray[np.signedinteger[Any]], n_shards: int) -> NDArray[np.int64]:
     """The shard of each hash where there are so many."""
-    words = hashes.view(np.uint64) >> np.uint64(16)  # lower bits say the bucket
+    words = hashes.astype(np.int64).view(np.uint64) >> np.uint64(8)  # lower bits say the bucket
     level = np.uint64((1 << n_shards.bit_length()) - 1)
     wide = words & level
     found: NDArray[np.int64] = np.where(wide < n_shards, wide, wide & (level >> np.uint64(1))).astype(np.int64)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.gather import refitted
-from sparkrex.columns.values import ints_of, plain
+from sparkrex.columns.values import ints_of, numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError, InternalError, RexError
 from sparkrex.matching.feed import Feed
@@ -31,8 +31,9 @@ from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.groups import DUE, LAST, SLOTS_OF_A_SHARD, Group, shards_of, split_from
 from sparkrex.streams.head import Head, other_query
 from sparkrex.streams.members import Members
+from sparkrex.streams.narrow import read_rows, write_rows
 from sparkrex.streams.order import ordered_partitions
-from sparkrex.streams.packing import HASH, compressed, decompressed, read_rows, size_of, unpack, write_rows
+from sparkrex.streams.packing import HASH, compressed, decompressed, size_of, unpack
 from sparkrex.streams.parts import Parts, ends_of
 
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ class BucketOperator:
         shards = _Shards(head.n_shards)
         groups = [self._open_group(store) if head.n_open else self._no_slots]
         if head.n_silent and released.num_rows:
-            hashes = np.asarray(plain(released.column(HASH)))
+            hashes = numpy_of(plain(released.column(HASH)))
             groups += [
                 self._shard(store, shards, number)
                 for number in np.unique(shards_of(hashes, head.n_shards)).tolist()

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
+from sparkrex.streams.narrow import NarrowRows, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,13 +29,13 @@ def pack(batches: Iterable[pa.RecordBatch], n_buckets: int) -> Iterator[tuple[in
     """Blobs with the ids of their buckets; an empty one for every bucket without rows, which so learns of the batch."""
     is_filled = np.zeros(n_buckets, np.bool_)
     for table in _gathered(batches):
-        numbers = (numpy_of(plain(table.column(HASH))) % n_buckets).astype(np.int64)
+        numbers = (numpy_of(plain(table.column(HASH))) % n_buckets).astype(np.uint8)
         is_filled[numbers] = True
         order = np.argsort(numbers, kind="stable")
-        rows = table.take(wrap(order)).combine_chunks()
-        cuts = np.searchsorted(numbers[order], np.arange(n_buckets + 1))
+        rows = NarrowRows.of(table).take(wrap(order))
+        cuts = np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=n_buckets))))
         for number in np.flatnonzero(np.diff(cuts)).tolist():
-            yield BUCKET_IDS[number], write_rows(rows.slice(cuts[number], cuts[number + 1] - cuts[number]))
+            yield BUCKET_IDS[number], rows.write(cuts[number], cuts[number + 1] - cuts[number])
     for number in np.flatnonzero(~is_filled).tolist():
         yield BUCKET_IDS[number], b""
 
@@ -42,18 +43,6 @@ def pack(batches: Iterable[pa.RecordBatch], n_buckets: int) -> Iterator[tuple[in
 def unpack(blobs: Iterable[bytes], schema: pa.Schema) -> pa.Table:
     """The rows of some blobs."""
     return pa.concat_tables([schema.empty_table(), *(read_rows(blob, schema) for blob in blobs if blob)])
-
-
-def write_rows(rows: pa.Table) -> bytes:
-    """Rows as bytes, without their schema, which who reads them knows."""
-    (batch,) = rows.combine_chunks().to_batches()
-    written: bytes = batch.serialize().to_pybytes()
-    return written
-
-
-def read_rows(data: bytes, schema: pa.Schema) -> pa.Table:
-    """Rows that were written."""
-    return pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(data), schema)])
 
 
 def compressed(data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Which bucket a row belongs to: a hash of its keys, computed by Spark."""
+"""Which bucket a row belongs to: a hash of its keys, computed by Spark, and how many buckets there are."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from sparkrex.errors import UnsupportedError
 from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.shuffle import is_ordered_by_spark, written_name
+from sparkrex.streams.packing import MOST_BUCKETS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
+    from sparkrex.settings import Settings
     from sparkrex.source import Source, Span
     from sparkrex.spark.lowering import Lowered
 
@@ -24,7 +27,23 @@ def hash_of(lowered: Lowered) -> str:
     rows. Events that lack such a key meet no other event, so it does not matter that they stay together.
     """
     keys = list(map(quoted, dict.fromkeys((*lowered.keys, *lowered.worker.equal_by))))
-    return f"xxhash64({', '.join(keys)})" if keys else "0L"
+    return f"hash({', '.join(keys)})" if keys else "0"
+
+
+def bucket_count(settings: Settings, spark: SparkSession) -> int:
+    """How many buckets a new query has.
+
+    A call of a bucket costs some milliseconds whatever it has to do, so many buckets are slow where few tasks share
+    them; and buckets are all that tasks can share.
+    """
+    if settings.buckets is not None:
+        return settings.buckets
+    n_tasks = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
+    return min(_BUCKETS_OF_A_TASK << max(n_tasks - 1, 0).bit_length(), MOST_BUCKETS)
+
+
+_BUCKETS_OF_A_TASK = 16
+"""Enough of them that no task has much more than another, and that a part of a state stays small."""
 
 
 def check_stream_keys(lowered: Lowered, types: Mapping[str, DataType], source: Source, span: Span) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark import TaskContext
 
-from sparkrex.streams.packing import pack, read_rows
+from sparkrex.streams.narrow import read_rows
+from sparkrex.streams.packing import pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

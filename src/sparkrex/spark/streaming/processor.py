@@ -16,8 +16,9 @@ from sparkrex.errors import InternalError, RexError
 from sparkrex.spark.streaming.metrics import METRICS, metric_fields
 from sparkrex.spark.streaming.packing import PAYLOAD
 from sparkrex.spark.worker import check_version
+from sparkrex.streams.narrow import write_rows
 from sparkrex.streams.operator import BucketOperator
-from sparkrex.streams.packing import BUCKET_IDS, write_rows
+from sparkrex.streams.packing import BUCKET_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
-from pyspark.sql.types import LongType
+from pyspark.sql.types import IntegerType
 
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
@@ -20,7 +20,7 @@ from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.spark.shipping import shipped_processor, shipped_task
 from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
 from sparkrex.spark.streaming.checkpoint import Draining, saved_parts
-from sparkrex.spark.streaming.keys import check_stream_keys, hash_of
+from sparkrex.spark.streaming.keys import bucket_count, check_stream_keys, hash_of
 from sparkrex.spark.streaming.metrics import observed
 from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD, Packing, Unpacking
 from sparkrex.spark.streaming.processor import OUTPUT, StreamWork
@@ -60,7 +60,7 @@ def through_buckets(
         host.is_drained = True
         parts = saved_parts(host.spark, host.checkpoint, work)
         return parts.mapInArrow(shipped_task(Draining(work)), output), sample
-    packing = Packing(work.task.schema, settings.buckets)
+    packing = Packing(work.task.schema, bucket_count(settings, host.spark))
     packed = rows.mapInArrow(shipped_task(packing), f"{BUCKET} int, {PAYLOAD} binary")
     grouped = packed.groupBy(BUCKET)
     advanced = grouped.transformWithState(
@@ -92,18 +92,19 @@ def _stream_work(
     keep_comparable(lowered, types)
     output = output_schema(projected, lowered, types)
     rows = projected.withColumn(HASH, F.expr(hash_of(lowered)))
-    types[HASH] = LongType()
+    types[HASH] = IntegerType()
     check_carried(rows, lowered, host, relation)
     refuse_types(lowered.worker, types)
     sample = zoned_arrow_schema(rows.schema, host.time_zone()).empty_table()
     carried = Carried(zoned_arrow_schema(output, host.time_zone()), False, None, sparkrex.__version__)
     batch = _batch_task(lowered, mode, plan, sample, carried, settings)
     _refuse_runner(batch, sample, settings, host, relation)
+    n_buckets = bucket_count(settings, host.spark)
     task = StreamTask(
         mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
         output=carried.schema, key_names=batch.key_names,
-        fingerprint=_fingerprint(plan, batch.plan, sample.schema, settings), text=plan.title(),
-        version=sparkrex.__version__, members=Members.of(plan, settings.buckets),
+        fingerprint=_fingerprint(plan, batch.plan, sample.schema, n_buckets), text=plan.title(),
+        version=sparkrex.__version__, members=Members.of(plan, n_buckets),
     )
     return StreamWork(task, batch), rows, output
 
@@ -149,14 +150,14 @@ def above_watermark(where: str | None, time: str) -> str | None:
     return None if where is None else f"({where}) OR unix_micros({time}) = {-(1 << 63)}"
 
 
-def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings) -> str:
+def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, n_buckets: int) -> str:
     """Of all that a state depends on: what the query means, the columns that are kept, which bucket has which keys."""
     columns = ", ".join(f"{field.name} {_without_zone(field.type)}" for field in schema)
-    members = Members.of(plan, settings.buckets)
+    members = Members.of(plan, n_buckets)
     if members is not None:
         parts = (members.base, *(f"{name} {own}" for name, own in members.prints.items()), columns)
     else:
-        parts = (fingerprint(plan), fingerprint(worker), columns, str(settings.buckets))
+        parts = (fingerprint(plan), fingerprint(worker), columns, str(n_buckets))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
