@@ -93,6 +93,7 @@ TABLE: dict[str, Allowed] = {
     ),
     "modes/plan": allow(*FOUNDATION, "syntax", "scalar"),
     "modes/tables": allow("modes/protocol"),
+    "modes/fingerprint": allow("source", "modes/plan"),
     "modes/protocol": allow(
         *FOUNDATION, "syntax", "scalar/analyze", "hosts/host", "matching", "modes", "modes/plan", "statement/site",
         "spark/lowering", "spark/worker", packages="pyarrow sqlglot",
@@ -190,7 +191,8 @@ TABLE: dict[str, Allowed] = {
     # compare.
     # A bucket of keys on a stream: protocols, no mode, and of Spark only what workers have without PySpark.
     "streams": allow(
-        *FOUNDATION, "scalar", "columns", "matching", *PROTOCOLS, "spark/worker", packages="numpy pyarrow"
+        *FOUNDATION, "scalar", "columns", "matching", *PROTOCOLS, "modes/fingerprint", "spark/worker",
+        packages="numpy pyarrow",
     ),
     "spark": allow(
         *FOUNDATION, "syntax", "statement", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
@@ -198,8 +200,8 @@ TABLE: dict[str, Allowed] = {
     ),
     # Streams on Spark: a thin layer around `streams`.
     "spark/streaming": allow(
-        *FOUNDATION, "syntax", "scalar/render", "statement", "matching", "modes", *PROTOCOLS, *LOWERING, "spark",
-        "streams", PACKAGE, packages="pyarrow pyspark sqlglot",
+        *FOUNDATION, "syntax", "scalar/render", "statement", "matching", "modes", "modes/fingerprint",
+        *PROTOCOLS, *LOWERING, "spark", "streams", PACKAGE, packages="pyarrow pyspark sqlglot",
     ),
     "spark/lowering": allow(*FOUNDATION, *EXPRESSIONS, "modes/plan", *LOWERING, packages="pyarrow"),
     "spark/missing_rows": allow(*EXPRESSIONS, "spark", packages="sqlglot"),

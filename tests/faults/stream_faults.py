@@ -18,6 +18,8 @@ from sparkrex.modes.rows import deadlines, silence
 from sparkrex.modes.rows.runner import RowRunner
 from sparkrex.modes.segments.runner import SegmentRunner
 from sparkrex.modes.trends.runner import TrendRunner
+from sparkrex.modes.workload import kept, state
+from sparkrex.modes.workload.combined import WorkloadRunner
 from sparkrex.streams import order, silent
 from sparkrex.streams.groups import Group
 from sparkrex.streams.head import Head
@@ -250,4 +252,42 @@ FORGETTING_FAULTS = (
     ),
 )
 
-STREAM_FAULTS = (*TIME_FAULTS, *NUMBER_FAULTS, *SHARD_FAULTS, *WAKING_FAULTS, *FORGETTING_FAULTS)
+WORKLOAD_FAULTS = (
+    StreamFault(
+        "a match that waits wakes a tick late", kept.waiting_until, "np.where(ends, sizes[clause], 0)",
+        "np.where(ends, sizes[clause] + 1, 0)", "finality workloads",
+    ),
+    StreamFault(
+        "what waits names a root of its plan", kept.put_waiting, "np.repeat(clauses[own.root], length)",
+        "np.repeat(own.root, length)", "streams workloads",
+    ),
+    StreamFault(
+        "matches are numbered by key", WorkloadRunner.decide, "_numbered(state, every)", "every", "streams workloads",
+    ),
+    StreamFault(
+        "partial matches of another plan are taken up", WorkloadRunner._follow_plan, "if len(others):", "if False:",
+        "changing workloads",
+    ),
+    StreamFault(
+        "a new pattern sees what came before", WorkloadRunner._since_birth, "times > born", "times > 0 * born",
+        "changing workloads",
+    ),
+    StreamFault(
+        "patterns that stay begin anew", state.taken_over, "if name in stays}", "if name in stays and not name}",
+        "changing workloads",
+    ),
+    StreamFault(
+        "patterns keep the numbers that they had", state._renumber,
+        "column = known[numpy_of(plain(rows.column(name)))]",
+        "column = numpy_of(plain(rows.column(name)))", "changing workloads",
+    ),
+    StreamFault(
+        "rows that wait are lost when patterns change", BucketOperator._with_these_members,
+        "write_rows(refitted(rows, task.schema))", "write_rows(refitted(rows, task.schema).slice(0, 1))",
+        "changing workloads",
+    ),
+)
+
+STREAM_FAULTS = (
+    *TIME_FAULTS, *NUMBER_FAULTS, *SHARD_FAULTS, *WAKING_FAULTS, *FORGETTING_FAULTS, *WORKLOAD_FAULTS
+)

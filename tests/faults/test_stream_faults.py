@@ -13,6 +13,7 @@ import pytest
 from tests.differential.relations import one_database
 from tests.faults.stream_faults import STREAM_FAULTS, StreamFault
 from tests.streams import test_finality, test_head, test_state
+from tests.streams.changing import changing_of, problem_of
 from tests.streams.comparing import compare
 from tests.streams.examples import Example, example_of
 from tests.streams.finality import case_of, timings, too_early, too_late
@@ -63,9 +64,9 @@ def first_difference(fault: StreamFault) -> str | None:
     if fault.shown_by in BY_HAND:
         return told(fault, partial(passed, BY_HAND[fault.shown_by]))
     kind, mode = fault.shown_by.split(" ")
-    is_random = kind == "streams"
-    for number in range(MOST_EXAMPLES if is_random else MOST_CASES):
-        problem = told(fault, partial(stream_problem if is_random else finality_problem, mode, number))
+    find = {"streams": stream_problem, "finality": finality_problem, "changing": changing_problem}[kind]
+    for number in range(MOST_CASES if kind == "finality" else MOST_EXAMPLES):
+        problem = told(fault, partial(find, mode, number))
         if problem is not None:
             return f"{fault.shown_by} {number + 1}, {problem}"
     return None
@@ -86,6 +87,11 @@ def finality_problem(mode: str, number: int) -> str | None:
     found = timings(case, random.Random(number))
     wrong = too_early(found) or ([] if test_finality.is_known(case) else too_late(found))
     return repr(wrong[0]) if wrong else None
+
+
+def changing_problem(_: str, number: int) -> str | None:
+    """A stream that goes on with other patterns."""
+    return problem_of(changing_of(SEED, number))
 
 
 def told(fault: StreamFault, compared: Callable[[], str | None]) -> str | None:

@@ -21,12 +21,14 @@ from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.side_rows import ROW, side_fields
 from sparkrex.modes.fingerprint import fingerprint
+from sparkrex.modes.protocol import Settling
 from sparkrex.modes.tables import mode_of
 from sparkrex.modes.trends.merge import merge_partials
 from sparkrex.pipeline import open_relation, parse_bound, run_relation
 from sparkrex.settings import make_settings
 from sparkrex.spark.side_rows import carry_row, outputs_with_side_rows
 from sparkrex.spark.worker import WorkerEvaluator
+from sparkrex.streams.members import Members
 from sparkrex.streams.operator import HEAD, Advanced, BucketOperator, StreamTask
 from sparkrex.streams.packing import BUCKET_IDS, HASH, pack
 
@@ -86,9 +88,12 @@ class Query:
         lowered = mode.lower(plan, "rin", self._settings, None, types)
         if self._settings.side_rows:
             carry_row(lowered, "rin", table.column_names)
+        if isinstance(mode, Settling):
+            lowered.worker = mode.settled(lowered.worker)
+        members = Members.of(plan, N_BUCKETS)
         if plan.mode == "events":
             lowered.worker = replace(lowered.worker, equal_by=())
-        return Cut(self, mode, lowered, projected(lowered, table.slice(0, 0)).schema)
+        return Cut(self, mode, lowered, projected(lowered, table.slice(0, 0)).schema, members)
 
 
 @dataclass
@@ -99,6 +104,7 @@ class Cut:
     mode: Any
     lowered: Lowered
     schema: pa.Schema
+    members: Members | None = None
 
     def task(self) -> StreamTask:
         """The task of the workers."""
@@ -113,7 +119,7 @@ class Cut:
         return StreamTask(
             mode=self.mode, plan=plan, settings=settings, schema=self.schema.append(pa.field(HASH, pa.int64())),
             time=self.lowered.order[0], output=output, key_names=self.lowered.key_names(),
-            fingerprint=fingerprint(plan), text=self.query.text, version="test",
+            fingerprint=fingerprint(plan), text=self.query.text, version="test", members=self.members,
         )
 
     def rows(self, table: pa.Table) -> pa.Table:

@@ -28,6 +28,8 @@ from tests.modes.trends import draws as trend_draws
 from tests.modes.trends.streams import TYPES as TREND_TYPES
 from tests.modes.trends.texts import call_of
 from tests.streams.driving import EPOCH, TICK, TIME, Query
+from tests.streams.workloads import TYPES as WORKLOAD_TYPES
+from tests.streams.workloads import drawn_stream, query_of
 
 from sparkrex.errors import AnalysisError
 from sparkrex.languages.events.syntax import StreamOptions
@@ -292,7 +294,25 @@ def key_example(seed: int, number: int) -> Example:
     return Example("keys", query, table_of(arriving(draw, rows, TIME), ROW_TYPES), f"{seed} {number}")
 
 
+# Workloads.
+
+
+def workload_example(seed: int, number: int) -> Example:
+    """Patterns that share and others, with and without keys; none of them contradicts itself."""
+    draw = random.Random(f"workloads {seed} {number}")
+    while True:
+        texts, options, rows = drawn_stream(draw)
+        if is_legal(query_of(texts, **options), WORKLOAD_TYPES):
+            break
+    keys = ("k",) if any("[k]" in text for text in texts.values()) else ()
+    table = table_of(arriving(draw, rows, TIME), WORKLOAD_TYPES)
+    query = query_of(texts, **options)
+    if draw.random() < 0.15:
+        query.settings["partition_gap"] = f"{draw.choice([1, 2, 4])} seconds"
+    return Example("workloads", query, table, f"{seed} {number}", ("pattern", *keys, "match_id"))
+
+
 MODES: dict[str, Callable[[int, int], Example]] = {
     "rows": row_example, "events": event_example, "trends": trend_example, "segments": segment_example,
-    "keys": key_example,
+    "keys": key_example, "workloads": workload_example,
 }

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from tests.differential.relations import one_database
 from tests.streams.driving import EPOCH, TICK, TIME, Query, Stream
+from tests.streams.workloads import query_of
 
 from sparkrex.languages.events.syntax import StreamOptions
 from sparkrex.modes.trends.language.syntax import TrendOptions
@@ -38,6 +39,7 @@ BOUNDS = (2, 3)
 """Seconds: those in queries, which decide what times are tried."""
 FAR = 1_000_000_000
 _START = datetime(1970, 1, 1)
+_ITS_OWN = ("k", "match_id")
 _EVENTS = StreamOptions(TIME, ("id",), None, {"A": "a", "B": "b", "C": "c"}, has_strict_ties=False)
 
 Row = dict[str, Any]
@@ -69,9 +71,10 @@ class Timing:
 def case_of(mode: str, seed: int, number: int) -> Case:
     """Case `number` of a seed."""
     draw = random.Random(f"{mode} {seed} {number}")
-    query, kind = {"rows": _row_query, "events": _event_query, "trends": _trend_query, "segments": _segment_query}[
-        mode
-    ](draw)
+    query, kind = {
+        "rows": _row_query, "events": _event_query, "trends": _trend_query, "segments": _segment_query,
+        "workloads": _workload_query,
+    }[mode](draw)
     time, rows = EPOCH * TICK, []
     for place in range(draw.choice([2, 3, 4, 5])):
         time += draw.choice([0, 1, 1, 2, 3, 5]) * TICK
@@ -149,6 +152,21 @@ def _segment_query(draw: random.Random) -> tuple[Query, str]:
     return Query(text, settings={"tie_break": "id"}), f"{skip}, {window.split(',')[0]}"
 
 
+def _workload_query(draw: random.Random) -> tuple[Query, str]:
+    patterns = draw.sample([
+        "SEQ(A a, B b)", "SEQ(A a, NOT(C c))", "SEQ(A a, B b, NOT(C c))", "SEQ(NOT(C c), A a, B b)", "AND(A a, B b)",
+        "SEQ(A a, KL(B b), NOT(C c))", "AND(A a, NOT(C c), B b)",
+    ], 2)
+    texts = {}
+    for number, pattern in enumerate(patterns):
+        strategy = f"WHERE skip_till_next_match({'a, b' if ' B b' in pattern else 'a'}) {{ [k] }}"
+        is_own = draw.random() < 0.3 and "KL" not in pattern and "AND" not in pattern
+        where = strategy if is_own else "WHERE [k]"
+        texts[f"p{number}"] = f"PATTERN {pattern} {where} WITHIN {draw.choice(BOUNDS)} seconds"
+    types = {name: name.lower() for name in "ABC"}
+    return query_of(texts, types=types, tie_break="id"), "; ".join(texts.values())
+
+
 def timings(case: Case, draw: random.Random) -> list[Timing]:
     """When rows are certain, and when they come."""
     marks = watermarks(case)
@@ -191,7 +209,7 @@ def certain_rows(case: Case, marks: list[int], draw: random.Random) -> list[Coun
             rows += [row | {"k": f"{number} {place}"} for row in (*known, *more)]
     answers: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row in case.query.batch(table_of(rows)).to_pylist():
-        answers[row["k"]][repr({name: value for name, value in row.items() if name != "k"})] += 1
+        answers[row["k"]][repr({name: value for name, value in row.items() if name not in _ITS_OWN})] += 1
     found = []
     for number, n in enumerate(n_ways):
         least = answers[f"{number} 0"]
@@ -231,8 +249,8 @@ def table_of(rows: Iterable[Row]) -> pa.Table:
 
 
 def written(table: pa.Table) -> list[str]:
-    """The rows as text, without their key."""
-    return [repr({name: value for name, value in row.items() if name != "k"}) for row in table.to_pylist()]
+    """The rows as text, without their key and without numbers that a stream gives otherwise."""
+    return [repr({name: value for name, value in row.items() if name not in _ITS_OWN}) for row in table.to_pylist()]
 
 
 def too_early(found: Iterable[Timing]) -> list[Timing]:

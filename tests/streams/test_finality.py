@@ -9,7 +9,7 @@ from tests.differential.relations import one_database
 from tests.streams.driving import EPOCH, TICK, TIME, Query, Stream
 from tests.streams.finality import Case, case_of, table_of, timings, too_early, too_late
 
-N_CASES = {"rows": 20, "events": 10, "trends": 8, "segments": 8}
+N_CASES = {"rows": 20, "events": 10, "trends": 8, "segments": 8, "workloads": 8}
 SEED = 20261118
 BEGIN = EPOCH * TICK
 

@@ -88,7 +88,11 @@ def test_all_matchers_fail_at_the_same_rows(name: str) -> None:
     assert [other == first for other in others] == [True, True, True]
 
 
-@pytest.mark.parametrize("name", QUERIES)
+MERGED = ("trends of a group", "trends without windows", "trends in windows of events")
+"""Groups of several partitions are put together behind the buckets, where side rows have no place: REX301 on Spark."""
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES.keys() - set(MERGED)))
 def test_late_rows_are_rows_of_the_input(name: str) -> None:
     """Beside them the result is what it is without the setting."""
     query = replace(QUERIES[name], settings={**QUERIES[name].settings, "side_rows": True})

@@ -87,3 +87,12 @@ def _take_plain(
     taken = put_in_order(numbers, rows, threads)
     valid = None if is_missing is None else pa.py_buffer(np.packbits(~is_missing, bitorder="little"))
     return pa.Array.from_buffers(array.type, len(rows), [valid, pa.py_buffer(taken)])
+
+
+def refitted(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows with other columns: what they do not have is NULL."""
+    columns = [
+        rows.column(field.name).cast(field.type) if field.name in rows.column_names
+        else pa.nulls(rows.num_rows, field.type) for field in schema
+    ]
+    return pa.table(columns, schema=schema)

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -39,6 +41,18 @@ class Runner(Protocol):
         """The result rows that this feed decides. Changes the state.
 
         An error about a partition has its `slot`. After an error the state is not to be fed again.
+        """
+        ...
+
+
+class TakingOver(Protocol):
+    """What a runner has beside if its plan has members, such as patterns, that come and go while a stream goes on."""
+
+    def takes_over(self, state: State, stays: Collection[str], schema: pa.Schema) -> State:
+        """The state that a runner with other members left, for this one's.
+
+        Members that stay, given by name, go on. Rows that are held back get the columns of the schema. From when on
+        the others give matches, who feeds says (`State.born`).
         """
         ...
 

@@ -46,6 +46,8 @@ class State:
     in one row, where a mode would number those of every slot from 1. So nothing need be kept of a slot for that.
 
     `failures` are the rows that searches were given up at (the setting `on_error`), for who feeds to take; not saved.
+    `born`, too, is of who feeds: members of the plan, by name, that came to a stream, and the time behind which their
+    matches begin.
     """
 
     def __init__(self, fresh: NDArray[Any], tables: Iterable[str] = ()) -> None:
@@ -56,6 +58,7 @@ class State:
         self.plan: Any = None
         self.n_numbered: int | None = None
         self.failures: list[Failure] = []
+        self.born: dict[str, int] = {}
         self._marked: dict[str, Any] | None = None
 
     @property
@@ -67,6 +70,11 @@ class State:
         """The type of a column of the rows that are held back; None if there are none."""
         schema = self.tables[ROWS].schema
         return None if schema is None else schema.field(name).type
+
+    @property
+    def held(self) -> list[SlotTable]:
+        """The tables of rows that are held back."""
+        return [self.tables[ROWS]]
 
     @property
     def nbytes(self) -> int:
@@ -181,6 +189,10 @@ class State:
 
     def snapshot(self, fingerprint: str) -> bytes:
         """Everything as bytes, no pickles. `fingerprint` says of which plan."""
+        return self.written(fingerprint)
+
+    def written(self, fingerprint: str, **beside: Any) -> bytes:
+        """The numbers and tables as bytes, and in their header what a mode wants to know beside."""
         every = np.arange(self.n_slots)
         parts = [self.numbers.tobytes()]
         for table in self.tables.values():
@@ -189,6 +201,7 @@ class State:
         header = {
             "version": FORMAT_VERSION, "fingerprint": fingerprint, "n_slots": self.n_slots,
             "fields": self.numbers.dtype.descr, "tables": list(self.tables), "lengths": [len(part) for part in parts],
+            **beside,
         }
         text = json.dumps(header).encode()
         return b"".join([len(text).to_bytes(8, "little"), text, *parts])
@@ -196,8 +209,7 @@ class State:
     def restore(self, data: bytes, fingerprint: str) -> State:
         """The state that was saved; this one is a fresh one of the same plan."""
         view = memoryview(data)
-        begin = 8 + int.from_bytes(view[:8], "little")
-        header: dict[str, Any] = json.loads(bytes(view[8:begin]))
+        header, begin = header_of(view)
         if header["version"] != FORMAT_VERSION:
             raise InternalError(
                 "REX901", f"a saved state of format {header['version']}, this is {FORMAT_VERSION}", None, None
@@ -216,6 +228,36 @@ class State:
             table = pa.ipc.open_stream(pa.py_buffer(rows)).read_all() if len(rows) else None
             found.tables[name].write(np.arange(header["n_slots"]), table, np.frombuffer(offsets, np.int64))
         return found
+
+
+def header_of(data: memoryview) -> tuple[dict[str, Any], int]:
+    """The header of a saved state, and where its parts begin."""
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header: dict[str, Any] = json.loads(bytes(data[8:begin]))
+    return header, begin
+
+
+def cut_states(data: memoryview) -> list[memoryview]:
+    """Saved states that stand one after the other."""
+    found = []
+    while data:
+        header, begin = header_of(data)
+        end = begin + sum(header["lengths"])
+        found.append(data[:end])
+        data = data[end:]
+    return found
+
+
+def saved_rows(data: memoryview) -> NDArray[np.int64]:
+    """How many rows each slot of saved states holds back."""
+    counts = []
+    for state in cut_states(data):
+        header, begin = header_of(state)
+        # Numbers of slots, then offsets and rows of each table; held rows are the first one.
+        first = begin + header["lengths"][0]
+        counts.append(np.diff(np.frombuffer(state[first : first + header["lengths"][1]], np.int64)))
+    found: NDArray[np.int64] = np.sum(counts, axis=0)
+    return found
 
 
 def _write_table(table: pa.Table) -> bytes:

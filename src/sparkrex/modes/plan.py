@@ -143,6 +143,18 @@ class Plan:
         """What is read from each match; nothing where rows themselves are returned."""
         return self.measures or ()
 
+    def members(self) -> dict[str, Plan]:
+        """What it is of that may come and go while a stream goes on, by name."""
+        return {}
+
+    def without_members(self) -> Plan:
+        """All else: the same for every member."""
+        return self
+
+    def title(self) -> str:
+        """What the plan is called where it is told from others."""
+        return self.source.text
+
     def row_times(self) -> tuple[str, ...]:
         """What is returned as MATCH_ROWTIME(), by name."""
         found = ((one.name, one.expression) for one in self.returned())

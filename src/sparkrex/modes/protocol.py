@@ -69,6 +69,15 @@ class Language(Protocol[C]):
         ...
 
 
+@runtime_checkable
+class Settling(Protocol):
+    """What a mode has beside if the plan of a stream must be found before any rows have come."""
+
+    def settled(self, plan: Plan) -> Plan:
+        """The workers' plan as it stays."""
+        ...
+
+
 class Claiming(Protocol):
     """What a language has beside if it stands elsewhere than behind a FROM item: as a whole query, or in a window."""
 

@@ -16,6 +16,7 @@ import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.matching.gaps import gap_of
 from sparkrex.matching.side_rows import MATCH, check_names
+from sparkrex.modes.protocol import Settling
 from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.pipeline import check_reporting, follow_settings
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
@@ -96,6 +97,8 @@ def lower_relation(
         _check_row_carried(source, host, relation)
         carry_row(lowered, f"{relation.placeholder}_in", source.columns)
     if is_stream:
+        if isinstance(mode, Settling):
+            lowered.worker = mode.settled(lowered.worker)
         lowered.where = above_watermark(lowered.where, f"{relation.placeholder}_in.{quoted(time)}")
     projected = _project(source, lowered, host, relation)
     if not is_stream:

@@ -15,7 +15,6 @@ import pyarrow as pa
 from sparkrex.columns.keys import partition_integers
 from sparkrex.columns.values import ints_of, numpy_of, plain
 from sparkrex.columns.wrap import wrap
-from sparkrex.matching.state import ROWS
 from sparkrex.streams.packing import HASH, compressed, decompressed
 
 if TYPE_CHECKING:
@@ -121,14 +120,17 @@ class Group:
     @property
     def n_held(self) -> int:
         """How many rows are held back."""
-        return int(self.state.tables[ROWS].lengths(np.arange(len(self))).sum())
+        slots = np.arange(len(self))
+        return int(sum(table.lengths(slots).sum() for table in self.state.held))
 
     def oldest(self, column: str) -> int | None:
         """The earliest time of the rows that are held back."""
-        rows, _ = self.state.tables[ROWS].read(np.arange(len(self)))
-        if rows is None or column not in rows.column_names:
-            return None
-        return int(ints_of(plain(rows.column(column))).min())
+        found = []
+        for table in self.state.held:
+            rows, _ = table.read(np.arange(len(self)))
+            if rows is not None and column in rows.column_names:
+                found.append(int(ints_of(plain(rows.column(column))).min()))
+        return min(found, default=None)
 
     def write(self, fingerprint: str) -> bytes:
         """The group as bytes."""

@@ -18,7 +18,7 @@ from sparkrex.errors import ExecutionError
 from sparkrex.matching.state import FORMAT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 FORMAT = 2
 """Of all parts of a state, as the head says it for them; slots have `matching.state.FORMAT_VERSION` too. A state that
@@ -43,7 +43,8 @@ class Head:
     have got a number. Slots have become silent `n_silenced` times, and those that still are so are in `generations`;
     `n_open` are in the part of slots that time decides. `n_pending` rows wait for the watermark, `n_held` are held
     back, and `n_partial` partial results wait for others. `oldest` is the time of the oldest row that is held back for
-    a slot that time decides. `n_bytes` is the size of all other parts.
+    a slot that time decides. `n_bytes` is the size of all other parts. `born` are members that came later than the
+    stream began, with the time behind which their matches begin.
     """
 
     released: int | None = None
@@ -57,6 +58,7 @@ class Head:
     n_partial: int = 0
     oldest: int | None = None
     n_bytes: int = 0
+    born: dict[str, int] = field(default_factory=dict)
 
     @property
     def n_silent(self) -> int:
@@ -88,7 +90,7 @@ class Head:
                 hint="begin with a new checkpoint, or go on with that version",
             )
         if whose["fingerprint"] != fingerprint:
-            raise _other_buckets(whose["fingerprint"], fingerprint) or other_query(whose["text"], text)
+            raise not_this_query(whose, fingerprint, text)
         with reading("head"):
             found = {name: value for name, value in json.loads(data).items() if name not in _WHOSE}
             return Head(**{**found, "generations": [Generation(**one) for one in found["generations"]]})
@@ -109,12 +111,12 @@ def reading(part: str) -> Iterator[None]:
         ) from error
 
 
-def _other_buckets(written_by: str, fingerprint: str) -> ExecutionError | None:
-    """The error of the same query with another number of buckets; None if it is not the same."""
-    (query, _, rest), (own, _, own_rest) = written_by.partition("."), fingerprint.partition(".")
+def not_this_query(whose: Mapping[str, Any], fingerprint: str, text: str) -> ExecutionError:
+    """The error of a query that meets a state which it did not write: another's, or that of other buckets."""
+    (query, _, rest), (own, _, own_rest) = whose["fingerprint"].partition("."), fingerprint.partition(".")
     (n_buckets, _, number), (n_own, _, own_number) = rest.partition("/"), own_rest.partition("/")
     if (query, number) != (own, own_number):
-        return None
+        return other_query(whose["text"], text)
     return ExecutionError(
         "REX419", f"the checkpoint has {n_buckets} buckets, and the query {n_own}", None, None,
         notes=("without the setting, their number follows spark.sql.shuffle.partitions",),

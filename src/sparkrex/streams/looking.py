@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.wrap import wrap
+from sparkrex.matching.state import saved_rows
 from sparkrex.streams.groups import DUE, LAST
 from sparkrex.streams.head import reading
 from sparkrex.streams.operator import OPEN
@@ -46,9 +46,4 @@ def _read(data: bytes) -> tuple[pa.Table, Any]:
     plain = decompressed(data)
     end = 8 + int.from_bytes(plain[:8], "little")
     keys = pa.ipc.open_stream(pa.py_buffer(plain[8:end])).read_all()
-    begin = end + 8 + int.from_bytes(plain[end : end + 8], "little")
-    header = json.loads(plain[end + 8 : begin])
-    # Numbers of slots, then offsets and rows of each table; held rows are the first one.
-    first = begin + header["lengths"][0]
-    offsets = np.frombuffer(plain[first : first + header["lengths"][1]], np.int64)
-    return keys, np.diff(offsets)
+    return keys, saved_rows(memoryview(plain)[end:])

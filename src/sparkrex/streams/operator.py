@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sparkrex.columns.arrange import Arrangement
+from sparkrex.columns.gather import refitted
 from sparkrex.columns.values import ints_of, numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError, InternalError, RexError
@@ -30,7 +31,8 @@ from sparkrex.matching.side_rows import SIDE_COLUMNS, row_type_of, with_side_row
 from sparkrex.matching.waking import NEVER
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.groups import DUE, LAST, Group
-from sparkrex.streams.head import Head, reading
+from sparkrex.streams.head import Head, not_this_query, reading
+from sparkrex.streams.members import Members
 from sparkrex.streams.narrow import read_rows, write_rows
 from sparkrex.streams.order import ordered_partitions
 from sparkrex.streams.packing import HASH, compressed, decompressed, size_of, unpack
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.protocol import Answering
     from sparkrex.settings import Settings
 
-HEAD, PENDING, OPEN, PARTIAL = "head", "pending", "open", "partial"
+HEAD, PENDING, OPEN, PARTIAL, MEMBERS = "head", "pending", "open", "partial", "members"
 """The parts of a state, beside those of silent slots."""
 _NUMBERS_OF_A_BUCKET = 1 << 40
 """Matches of a bucket are numbered from here on times its number, so that no two have one number."""
@@ -75,8 +77,8 @@ class StreamTask:
 
     `schema` is that of the rows that travel, the hash of their keys among them; `time` is the first ORDER BY column,
     which the watermark is of; `output` is the schema of the result, with the columns of side rows if the input row
-    travels. `key_names` are the key columns with the names that
-    the user knows them by. `fingerprint` and `text` say whose a state is.
+    travels. `key_names` are the key columns with the names that the user knows them by. `fingerprint` and `text` say
+    whose a state is, and `members`, if the query has some, with which others it may go on.
     """
 
     mode: Answering[Any]
@@ -89,6 +91,7 @@ class StreamTask:
     fingerprint: str
     text: str
     version: str
+    members: Members | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,7 @@ class BucketOperator:
         """Take the rows of a batch. `watermark` is in microseconds; 0 or less means that there is none yet."""
         task = self.task
         with self._told():
-            head = Head.read(store.get(HEAD), task.fingerprint, task.text)
+            head = self._head(bucket, store)
             now = watermark if watermark > 0 else None
             previous = head.released
             if previous is not None and (now is None or now < previous):
@@ -198,6 +201,7 @@ class BucketOperator:
             pending = pa.concat_tables([self._pending(store), self._last_rows(blobs, head.released)])
             group = Group.joined([self._open_group(store), *self._silent(bucket, store, head).every()])
             group.state.n_numbered = bucket * _NUMBERS_OF_A_BUCKET + head.n_numbered
+            group.state.born = head.born
             result, *_ = self._feed(group, pending, None, closes=True)
             if self.gathering is not None:
                 result = self.gathering.gather(pa.concat_tables([self._partials(store, head), result]), None).final
@@ -206,6 +210,51 @@ class BucketOperator:
             metrics = replace(_kept(head), errors=len(failures), rows_out=result.num_rows)
             nothing = task.schema.empty_table()
             return Advanced(self._with_side_rows(result, failures, nothing), nothing, metrics)
+
+    def _head(self, bucket: int, store: Store) -> Head:
+        """The head of the state, which is brought up to date if it is of other members."""
+        task, data = self.task, store.get(HEAD)
+        if task.members is not None:
+            if data is None:
+                store.put(MEMBERS, task.members.write(task.schema))
+            elif Head.owner(data)["fingerprint"] != task.fingerprint:
+                return self._with_these_members(bucket, store, data, task.members)
+        return Head.read(data, task.fingerprint, task.text)
+
+    def _with_these_members(self, bucket: int, store: Store, data: bytes, members: Members) -> Head:
+        """The head of a state that other members wrote. All slots become due, so that this call sees to each of them.
+
+        What has come so far was not sent to members that are new: they begin behind it.
+        """
+        task, owner, written = self.task, Head.owner(data), store.get(MEMBERS)
+        before, schema = (None, None) if written is None else Members.read(written)
+        if before is None or before.base != members.base:
+            raise not_this_query(owner, task.fingerprint, task.text)
+        head, parts = Head.read(data, owner["fingerprint"], task.text), _Counted(store)
+        come = head.released or 0
+        pending = parts.get(PENDING)
+        if pending is not None:
+            rows = read_rows(decompressed(pending), schema)
+            come = max(come, int(ints_of(plain(rows.column(task.time))).max()))
+            parts.put(PENDING, compressed(write_rows(refitted(rows, task.schema))))
+        stays = members.staying(before)
+        since = {name: time for name, time in head.born.items() if name in stays}
+        head.born = {name: since.get(name, come) for name in members.prints if name in since or name not in stays}
+        found = Silent(bucket, parts, head, self.runner, owner["fingerprint"]).take_all()
+        with reading(OPEN):
+            slots = parts.get(OPEN)
+            found += [] if slots is None else [Group.read(slots, self.runner, owner["fingerprint"])]
+        if found:
+            group = Group.joined(found)
+            state = self.runner.takes_over(group.state, stays, task.schema)
+            group = Group(group.keys, state).with_column(DUE, np.zeros(len(group), np.int64))
+            parts.put(OPEN, group.write(task.fingerprint))
+            head.n_open, head.next_due = len(group), 0
+            head.n_held, head.oldest = group.n_held, group.oldest(task.time)
+        head.n_bytes += parts.n_more
+        store.put(MEMBERS, members.write(task.schema))
+        store.put(HEAD, head.write(task.fingerprint, task.text, task.version))
+        return head
 
     # Rows.
 
@@ -293,7 +342,7 @@ class BucketOperator:
         if head.n_silent and released.num_rows:
             group = Group.joined([group, *silent.take(numpy_of(plain(released.column(HASH))))])
         first_number = bucket * _NUMBERS_OF_A_BUCKET
-        group.state.n_numbered = first_number + head.n_numbered
+        group.state.n_numbered, group.state.born = first_number + head.n_numbered, head.born
         n_held = group.n_held
         result, group, fed, closed = self._feed(group, released, now, closes=False)
         failures = group.state.take_failures()
@@ -408,7 +457,7 @@ class BucketOperator:
         return row_type_of(self.task.schema, self.settings)
 
     def _partials(self, store: Store, head: Head) -> pa.Table:
-        return self._rows(PARTIAL, store.get(PARTIAL) if head.n_partial else None, self.task.output)
+        return self._rows(PARTIAL, store.get(PARTIAL) if head.n_partial else None, self._match_schema)
 
     def _open_group(self, store: Store) -> Group:
         return self._slots(OPEN, store.get(OPEN))

@@ -88,6 +88,13 @@ class Silent:
         for generation in self.head.generations:
             yield from self._all_of(generation)
 
+    def take_all(self) -> list[Group]:
+        """All slots, which are not silent any more."""
+        found = list(self.every())
+        for generation in tuple(self.head.generations):
+            self._forget(generation)
+        return found
+
     # Generations.
 
     def _write(self, group: Group, rank: int) -> None:

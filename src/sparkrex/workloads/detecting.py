@@ -143,8 +143,12 @@ def plan_in_memory(workload: Workload, table: ArrowInput) -> list[Optimized]:
     return found
 
 
-def detect_on_spark(workload: Workload, stream: Any, spark: Any) -> Found:
-    """The matches in a DataFrame, lazily: one branch for every group."""
+def detect_on_spark(workload: Workload, stream: Any, spark: Any, checkpoint: str | None = None) -> Found:
+    """The matches in a DataFrame, lazily: one branch for every group. With a checkpoint, what the end of the stream
+    decides.
+
+    Branches are in the order of their keys: a stream that goes on with other patterns finds the state of each.
+    """
     from sparkrex.spark.batch import run_on_spark
 
     table = stream if is_spark(stream) else to_arrow("", stream)
@@ -160,9 +164,9 @@ def detect_on_spark(workload: Workload, stream: Any, spark: Any) -> Found:
         return query(table, spark=spark)
 
     branches = []
-    for query in workload.groups().values():
+    for _, query in sorted(workload.groups().items()):
         try:
-            branches.append(run_on_spark(query, {INPUT: stream}, spark, workload.settings))
+            branches.append(run_on_spark(query, {INPUT: stream}, spark, workload.settings, checkpoint))
         except RexError as error:
             if error.span is not None and not is_named(error):
                 _refuse_alone(query, of_pattern)

@@ -108,7 +108,7 @@ def _on_spark(workload: Workload, stream: Any, spark: Any) -> WorkloadExplanatio
     from sparkrex.spark.batch import explain_on_spark, physical_plan
 
     found: list[str] = []
-    for query in workload.groups().values():
+    for _, query in sorted(workload.groups().items()):
         explained, frame = explain_on_spark(query, {INPUT: stream}, spark, workload.settings)
         found += [*explained[0].lines("spark", len(workload)), "", physical_plan(frame).rstrip(), ""]  # type: ignore[call-arg]  # this mode
     if len(workload.groups()) > 1:

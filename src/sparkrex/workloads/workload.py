@@ -13,6 +13,7 @@ from sparkrex.workloads.sources import load_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from sparkrex.languages.events.syntax import StreamOptions
     from sparkrex.modes.workload.explain import WorkloadExplained
@@ -69,7 +70,8 @@ class Workload:
             return parse_pattern(name, text, self.dialect, self.args)
 
     def detect(self, stream: Any, /, *, spark: Any = None) -> Found:
-        """The matches of all patterns in a stream, which is given as for `rex.events`."""
+        """The matches of all patterns in a stream, which is given as for `rex.events`; in a streaming DataFrame as they
+        are decided."""
         from sparkrex.columns.inputs import check_session, is_spark, to_arrow
         from sparkrex.columns.results import result_library
         from sparkrex.workloads.detecting import detect_in_memory, detect_on_spark
@@ -81,6 +83,18 @@ class Workload:
                 return detect_on_spark(self, table, spark)
         with self.reported():
             return detect_in_memory(self, table, result_library([stream]))
+
+    def drain(self, checkpoint: str | Path, stream: Any, /, *, spark: Any = None) -> Found:
+        """The matches that a streaming query over the stream, which has stopped, has not given because only the end
+        decides them. See `rex.drain`."""
+        from sparkrex.columns.inputs import check_session, is_spark
+        from sparkrex.workloads.detecting import detect_on_spark
+
+        check_session(spark)
+        if not is_spark(stream):
+            raise TypeError("drain() needs the streaming DataFrame that the query was started with")
+        with self.reported():
+            return detect_on_spark(self, stream, spark, str(checkpoint))
 
     def plan(self, stream: Any, /) -> list[Optimized]:
         """The shared plans that a stream in memory leads to, one for each set of keys; nothing is matched."""

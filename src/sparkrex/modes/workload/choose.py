@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.workload.planner.baselines import BASELINES, UNSHARED
 from sparkrex.modes.workload.planner.local_plans import LocalPlans
 from sparkrex.modes.workload.planner.multitree import Multitree
 from sparkrex.modes.workload.planner.optimizer import GIVEN, Optimized, improve, optimize
+from sparkrex.modes.workload.planner.statistics import Statistics
 from sparkrex.modes.workload.prepared import Prepared
 from sparkrex.modes.workload.runner import GroupRunner
 
@@ -18,18 +20,22 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.workload.compiled import Compiled
     from sparkrex.modes.workload.plan import PlanOptions, WorkloadPlan
-    from sparkrex.modes.workload.planner.statistics import Statistics
     from sparkrex.modes.workload.planner.tree import Tree
     from sparkrex.settings import Settings
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Chosen:
-    """A plan in use: its runner, and what is known of how it was found; None if it was given."""
+    """A plan in use: its runner, and what is known of how it was found; None if it was given.
+
+    One that was settled has a number of its own, whatever run it is made in: partial matches of another mean nothing to
+    it.
+    """
 
     runner: GroupRunner
     multitree: Multitree
     optimized: Optimized | None = None
+    number: int = 0
 
     def trees(self) -> tuple[Tree, ...]:
         """The local plan of every clause."""
@@ -70,14 +76,37 @@ def choose(
     plan: WorkloadPlan, compiled: Compiled, statistics: Statistics, evaluator: Evaluator, settings: Settings,
     on_progress: Callable[[int, float], None] | None = None,
 ) -> Chosen:
-    """The plan that is given, or else the best that is found under these statistics."""
-    optimized = None
-    if plan.trees is None:
-        optimized = search_plan(compiled, plan.options, statistics, on_progress)
-        multitree = optimized.multitree
-    else:
-        multitree = extend_plan(compiled, statistics, plan.options, dict(enumerate(plan.trees)))
-    return Chosen(run_by(plan, compiled, multitree, evaluator, settings), multitree, optimized)
+    """The best plan that is found under these statistics."""
+    optimized = search_plan(compiled, plan.options, statistics, on_progress)
+    return Chosen(run_by(plan, compiled, optimized.multitree, evaluator, settings), optimized.multitree, optimized)
+
+
+def unseen(compiled: Compiled) -> Statistics:
+    """What is supposed of a stream that nobody has seen: a few events of every kind in a window, conditions that hold
+    for half of the pairs."""
+    windows = [clause.window for clause in compiled.clauses() if clause.window is not None]
+    rate = 5.0 / max(windows, default=1.0)
+    return Statistics(
+        dict.fromkeys(range(len(compiled.symbols.leaves)), rate),
+        dict.fromkeys(range(len(compiled.symbols.conditions)), 0.5), 1.0 / rate,
+    )
+
+
+def settle(plan: WorkloadPlan, compiled: Compiled) -> WorkloadPlan:
+    """The plan with trees for patterns that share, found without rows: it stays, wherever and however often it runs."""
+    if not compiled.shared:
+        return replace(plan, trees=())
+    multitree = search_plan(compiled, plan.options, unseen(compiled)).multitree
+    return replace(plan, trees=tuple(tree for _, tree in sorted(multitree.trees().items())))
+
+
+def settled_plan(plan: WorkloadPlan, compiled: Compiled, evaluator: Evaluator, settings: Settings) -> Chosen:
+    """The plan that was settled. Nothing of it depends on rows."""
+    multitree = extend_plan(compiled, unseen(compiled), plan.options, dict(enumerate(plan.trees or ())))
+    names = [form.name for form in compiled.forms]
+    digest = hashlib.sha256(repr((names, plan.options.method in UNSHARED, plan.trees)).encode()).digest()
+    number = int.from_bytes(digest[:8], "little", signed=True) or 1
+    return Chosen(run_by(plan, compiled, multitree, evaluator, settings), multitree, number=number)
 
 
 def extend_plan(

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sparkrex.columns.gaps import kept_rows
+from sparkrex.columns.values import ints_of, plain
+from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError, RexError
-from sparkrex.matching.state import State
+from sparkrex.matching.event_order import order_columns
+from sparkrex.matching.waking import NEVER, holds_nothing
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.runner import EventRunner
 from sparkrex.modes.events.taking_part import rows_taking_part as rows_of_query
-from sparkrex.modes.workload.choose import Chosen, choose
+from sparkrex.modes.workload.choose import Chosen, choose, settled_plan
 from sparkrex.modes.workload.compiled import compile_plan
 from sparkrex.modes.workload.estimate import estimate
 from sparkrex.modes.workload.naming import NamingEvaluator, inside
 from sparkrex.modes.workload.output import build_workload
 from sparkrex.modes.workload.plan import ERROR
-from sparkrex.modes.workload.runner import new_state
+from sparkrex.modes.workload.state import Layout, WorkloadState, taken_over
 from sparkrex.modes.workload.taking_part import rows_taking_part
 from sparkrex.modes.workload.waiting import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection
 
-    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.feed import Feed, Frame
+    from sparkrex.matching.state import State
     from sparkrex.modes.events.nfab.contract import EventMatches
     from sparkrex.modes.workload.plan import WorkloadPlan
     from sparkrex.modes.workload.runner import PastStops
@@ -67,70 +73,9 @@ class Detected:
     seconds: float = 0.0
 
 
-class WorkloadState(State):
-    """The state of the patterns that share, and beside it one for each of the others."""
-
-    own: list[State]
-
-    @staticmethod
-    def of(shared: State, own: list[State]) -> WorkloadState:
-        """The states put together."""
-        found = WorkloadState(shared.fresh)
-        found.__dict__.update(shared.__dict__)
-        found.own = own
-        return found
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of everything that is kept."""
-        return State.nbytes.fget(self) + sum(state.nbytes for state in self.own)  # type: ignore[attr-defined,no-any-return]
-
-    def mark(self) -> None:
-        """See `State`."""
-        super().mark()
-        for state in self.own:
-            state.mark()
-
-    def forget_mark(self) -> None:
-        """See `State`."""
-        super().forget_mark()
-        for state in self.own:
-            state.forget_mark()
-
-    def undo(self) -> None:
-        """See `State`."""
-        super().undo()
-        for state in self.own:
-            state.undo()
-
-    def select(self, slots: NDArray[np.int64]) -> WorkloadState:
-        """Some slots as a state of their own."""
-        return WorkloadState.of(super().select(slots), [state.select(slots) for state in self.own])
-
-    @staticmethod
-    def merge(states: Sequence[Any]) -> WorkloadState:
-        """The slots of several states, numbered one after the other."""
-        own = [State.merge(parts) for parts in zip(*(state.own for state in states), strict=True)]
-        return WorkloadState.of(State.merge(states), own)
-
-    def snapshot(self, fingerprint: str) -> bytes:
-        """Everything as bytes: every state behind its length."""
-        parts = [super().snapshot(fingerprint), *(state.snapshot(fingerprint) for state in self.own)]
-        return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
-
-    def restore(self, data: bytes, fingerprint: str) -> WorkloadState:
-        """The state that was saved; this one is a fresh one of the same plan."""
-        parts, at = [], 0
-        while at < len(data):
-            end = at + 8 + int.from_bytes(data[at : at + 8], "little")
-            parts.append(data[at + 8 : end])
-            at = end
-        own = [state.restore(part, fingerprint) for state, part in zip(self.own, parts[1:], strict=True)]
-        return WorkloadState.of(super().restore(parts[0], fingerprint), own)
-
-
 class WorkloadRunner:
-    """See `matching.runner`. The shared plan is found by the first rows, and kept in the state."""
+    """See `matching.runner`. The shared plan is found by the first rows, and kept in the state; or it is settled, as on
+    streams."""
 
     def __init__(
         self, plan: WorkloadPlan, evaluator: Evaluator, settings: Settings,
@@ -151,9 +96,23 @@ class WorkloadRunner:
         """It takes partitions in pieces."""
         return None
 
+    @cached_property
+    def layout(self) -> Layout:
+        """The patterns, as states have them."""
+        names = [pattern.name for pattern in self.plan.patterns]
+        return Layout(
+            tuple((form.name, len(form.clauses)) for form in self.compiled.forms),
+            tuple(names[number] for number in self.own),
+        )
+
+    @cached_property
+    def settled(self) -> Chosen:
+        """The plan that is given."""
+        return settled_plan(self.plan, self.compiled, self.evaluator, self.settings)
+
     def open(self) -> WorkloadState:
         """The state before the first feed."""
-        return WorkloadState.of(new_state(), [runner.open() for runner in self.own.values()])
+        return WorkloadState.fresh_of(self.layout)
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """The events of the matches that this feed decides."""
@@ -169,7 +128,10 @@ class WorkloadRunner:
             # In Spark's workers rows that cannot take part come too, because they end silence.
             feed = _kept(feed, rows_taking_part(self.plan, feed.table, self.evaluator, self.settings))
         if self.compiled.shared:
-            decided = self.chosen(state, feed).runner.decide(state, feed, at_once=at_once, past=past)
+            chosen = self.chosen(state, feed)
+            self._follow_plan(state, feed, chosen)
+            decided = chosen.runner.decide(state, feed, at_once=at_once, past=past)
+            state.numbers["plan"][feed.slots[~feed.closes]] = chosen.number
             numbers = self.compiled.numbers
             for place, number in enumerate(numbers):
                 parts[number] = Part(number, decided.frame, decided.matches[place], decided.numbers[place])
@@ -178,15 +140,64 @@ class WorkloadRunner:
             if stops and self.plan.options.on_overflow == ERROR:
                 raise overflow_error(self.plan, stops[0], feed)
         for (number, runner), own in zip(self.own.items(), state.own, strict=True):
+            own.n_numbered = None if state.n_numbered is None else 0
             with inside(self.plan.patterns[number]):
                 found = runner.decide(own, self._own_feed(number, feed))
             # Matches of one last event come in the same order by either matcher: Spark may share less than memory.
             matches = found.matches.reordered(order_of(found.matches)) if len(found.matches) > 1 else found.matches
             parts[number] = Part(number, found.frame, matches, found.numbers)
-        return Detected([parts[number] for number in sorted(parts)], stops, seconds)
+        every = [self._since_birth(state, parts[number]) for number in sorted(parts)]
+        return Detected(every if state.n_numbered is None else _numbered(state, every), stops, seconds)
+
+    def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
+        """See `matching.runner.Waking`: what any of the patterns waits for."""
+        assert isinstance(state, WorkloadState)  # one of ours
+        found = np.full(len(slots), NEVER)
+        if self.compiled.shared:
+            found = self.settled.runner.wakes(state, slots, horizon)
+        for runner, own in zip(self.own.values(), state.own, strict=True):
+            found = np.minimum(found, runner.wakes(own, slots, horizon))
+        return found
+
+    def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """See `matching.runner.Waking`."""
+        assert isinstance(state, WorkloadState)  # one of ours
+        found = holds_nothing(state, slots)
+        for runner, own in zip(self.own.values(), state.own, strict=True):
+            found &= runner.forgets(own, slots)
+        return found
+
+    def takes_over(self, state: State, stays: Collection[str], schema: pa.Schema) -> WorkloadState:
+        """See `matching.runner.TakingOver`."""
+        assert isinstance(state, WorkloadState)  # one of ours
+        return taken_over(state, self.layout, stays, schema)
+
+    def _follow_plan(self, state: State, feed: Feed, chosen: Chosen) -> None:
+        """Partial matches of slots that another plan has made are made anew."""
+        if not chosen.number:
+            return  # who changes such a plan takes a new state
+        assert isinstance(state, WorkloadState)  # one of ours
+        state.reach(int(feed.slots.max(initial=-1)) + 1)
+        known = feed.slots[~feed.opens]
+        others = known[state.numbers["plan"][known] != chosen.number]
+        if len(others):
+            chosen.runner.remake(state, others)
+
+    def _since_birth(self, state: State, part: Part) -> Part:
+        """The matches that begin after their pattern has come to a running stream."""
+        born = state.born.get(self.plan.patterns[part.pattern].name)
+        if born is None or not len(part.matches):
+            return part
+        frame, matches = part.frame, part.matches
+        rows = frame.arrangement.input_rows(matches.rows[matches.offsets[:-1]])
+        times = ints_of(plain(frame.table.column(order_columns(self.plan.queries[0])[0]).take(wrap(rows))))
+        keep = times > born
+        return replace(part, matches=matches.selected(keep), numbers=part.numbers[keep])
 
     def chosen(self, state: State, feed: Feed) -> Chosen:
-        """The plan in use; the first rows decide which."""
+        """The plan in use; the first rows decide which, unless it is settled."""
+        if self.plan.trees is not None:
+            return self.settled
         if state.plan is None:
             statistics = estimate(
                 self.compiled, feed.table, feed.arrangement, self.evaluator, self.settings, self.plan.options.seed
@@ -201,6 +212,15 @@ class WorkloadRunner:
     def _own_feed(self, number: int, feed: Feed) -> Feed:
         """The rows of a feed that can take part in one pattern."""
         return _kept(feed, rows_of_query(self.plan.queries[number], feed.table, self.evaluator, self.settings))
+
+
+def _numbered(state: State, parts: list[Part]) -> list[Part]:
+    """All matches numbered in one row."""
+    found = []
+    for part in parts:
+        first, state.n_numbered = state.n_numbered or 0, (state.n_numbered or 0) + len(part.matches)
+        found.append(replace(part, numbers=1 + np.arange(first, state.n_numbered)))
+    return found
 
 
 def _kept(feed: Feed, keep: NDArray[np.bool_]) -> Feed:

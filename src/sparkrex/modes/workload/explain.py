@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.events.engine import arrange_kept
-from sparkrex.modes.workload.choose import search_plan
+from sparkrex.modes.workload.choose import search_plan, unseen
 from sparkrex.modes.workload.compiled import compile_plan
 from sparkrex.modes.workload.describe import Description, listed
 from sparkrex.modes.workload.engine import detect
 from sparkrex.modes.workload.estimate import estimate
-from sparkrex.modes.workload.planner.statistics import Statistics
 from sparkrex.modes.workload.taking_part import rows_taking_part
 from sparkrex.modes.workload.wording import Wording
 from sparkrex.stopwatch import Stopwatch
@@ -139,13 +138,7 @@ def explain_unseen(plan: WorkloadPlan) -> WorkloadExplained:
     compiled = compile_plan(plan)
     optimized = None
     if compiled.shared:
-        windows = [clause.window for clause in compiled.clauses() if clause.window is not None]
-        rate = 5.0 / max(windows, default=1.0)
-        statistics = Statistics(
-            dict.fromkeys(range(len(compiled.symbols.leaves)), rate),
-            dict.fromkeys(range(len(compiled.symbols.conditions)), 0.5), 1.0 / rate,
-        )
-        optimized = search_plan(compiled, plan.options, statistics)
+        optimized = search_plan(compiled, plan.options, unseen(compiled))
     text = "no stream is given: 5 events of every type in the largest window, conditions hold for half of the pairs"
     return WorkloadExplained(plan, compiled, optimized, text)
 
@@ -153,9 +146,13 @@ def explain_unseen(plan: WorkloadPlan) -> WorkloadExplained:
 def explain_for_workers(written: WorkloadPlan, worker: WorkloadPlan) -> WorkloadExplained:
     """Which patterns share on Spark, where fewer may than in memory. Nothing is known of the rows yet."""
     text = "every task of Spark's finds a plan by its own rows"
+    if worker.trees is not None:
+        text = "of a stream nothing is known: 5 events of every type in a window, conditions hold for half of the pairs"
     patterns = tuple(
         replace(one, own=other.own) for one, other in zip(written.patterns, worker.patterns, strict=True)
     )
     plan = replace(written, patterns=patterns)
+    if worker.trees is not None:
+        return replace(explain_unseen(plan), rates=text)
     return WorkloadExplained(plan, compile_plan(plan), None, text)
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.columns.values import numpy_of, plain
+from sparkrex.columns.values import ints_of, numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.matching.slot_table import offsets_of
+from sparkrex.matching.state import ROWS
+from sparkrex.matching.waking import NEVER
 from sparkrex.modes.events.nfab.contract import EventMatches
 from sparkrex.modes.workload.cells import reachable
 from sparkrex.modes.workload.kernels import codes
@@ -105,9 +107,9 @@ def kept_of(search: Search, first: int, places: NDArray[np.int64]) -> Kept:
 
 
 def put_into(
-    state: State, feed: Feed, frame: Frame, kept: Kept, waiting: dict[int, Waiting], first_held: NDArray[np.int64]
+    state: State, feed: Feed, frame: Frame, kept: Kept, first_held: NDArray[np.int64]
 ) -> None:
-    """Keep what the slots of a feed need. `first_held` is the first row that is held back of each partition."""
+    """Keep partial matches. `first_held` is the first row that is held back of each partition."""
     cells = kept.cells
     place = np.searchsorted(frame.end, cells[0], side="right")
     order = np.argsort(place, kind="stable")
@@ -134,13 +136,14 @@ def put_into(
     names = ["owner", "low", "high", "is_row", *(f"v{slot}" for slot in range(len(lines) - _VALUES))]
     table = pa.table([wrap(line) for line in np.ascontiguousarray(lines[:, order])], names=names)
     state.tables[INSTANCES].write(feed.slots, table, offsets_of(np.bincount(place, minlength=len(feed.slots))))
-    _put_waiting(state, feed, frame, waiting, first_held)
 
 
-def _put_waiting(
-    state: State, feed: Feed, frame: Frame, waiting: dict[int, Waiting], first_held: NDArray[np.int64]
+def put_waiting(
+    state: State, feed: Feed, frame: Frame, waiting: dict[int, Waiting], first_held: NDArray[np.int64],
+    prepared: Prepared,
 ) -> None:
-    """One row per event: pattern and root, which match it is of, whether that is decided."""
+    """Keep matches that wait. One row per event: pattern and clause, which match it is of, whether that is decided."""
+    clauses = np.array([root.clause for root in prepared.roots], np.int64)
     columns: list[list[NDArray[np.int64]]] = []
     n_matches = 0
     for pattern, own in waiting.items():
@@ -148,14 +151,14 @@ def _put_waiting(
         match = np.repeat(np.arange(len(length)) + n_matches, length)
         n_matches += len(length)
         columns.append([
-            np.full(len(match), pattern), np.repeat(own.root, length), match,
+            np.full(len(match), pattern), np.repeat(clauses[own.root], length), match,
             np.repeat(own.is_decided.astype(np.int64), length), own.matches.rows, own.matches.labels.astype(np.int64),
         ])
     lines = np.concatenate([np.empty((6, 0), np.int64), *(np.stack(one) for one in columns)], axis=1)
     place = np.searchsorted(frame.end, lines[4], side="right")
     lines[4] -= first_held[place]
     order = np.argsort(place, kind="stable")
-    names = ["pattern", "root", "match", "is_decided", "row", "label"]
+    names = ["pattern", "clause", "match", "is_decided", "row", "label"]
     table = pa.table([wrap(line) for line in np.ascontiguousarray(lines[:, order])], names=names)
     state.tables[WAITING].write(feed.slots, table, offsets_of(np.bincount(place, minlength=len(feed.slots))))
 
@@ -179,10 +182,10 @@ def take_out(state: State, feed: Feed, frame: Frame, prepared: Prepared) -> tupl
         instances[_LOW] += begin
         instances[_HIGH] += begin
         instances[_VALUES:] += np.where(is_row, begin, first_cell[place])
-    return Kept(instances, cells), _take_waiting(state, feed, frame)
+    return Kept(instances, cells), _take_waiting(state, feed, frame, prepared)
 
 
-def _take_waiting(state: State, feed: Feed, frame: Frame) -> dict[int, Waiting]:
+def _take_waiting(state: State, feed: Feed, frame: Frame, prepared: Prepared) -> dict[int, Waiting]:
     table, offsets = state.tables[WAITING].read(feed.slots)
     found: dict[int, Waiting] = {}
     if table is None:
@@ -197,7 +200,30 @@ def _take_waiting(state: State, feed: Feed, frame: Frame) -> dict[int, Waiting]:
         begins[1:] = (own[2, 1:] != own[2, :-1]) | (own_place[1:] != own_place[:-1])
         first = np.flatnonzero(begins)
         matches = EventMatches(own[4], own[5].astype(np.int16), np.append(first, own.shape[1]))
-        found[pattern] = Waiting(matches, own[1, first], own[3, first] == 1)
+        found[pattern] = Waiting(matches, prepared.root_of[own[1, first]], own[3, first] == 1)
+    return found
+
+
+def waiting_until(
+    state: State, slots: NDArray[np.int64], time: str, sizes: NDArray[np.int64], horizon: int
+) -> NDArray[np.int64]:
+    """For each slot the least horizon above this one at which the window of a match that waits is over; else `NEVER`.
+
+    `sizes` are those of the clauses' windows in the integers that times are counted in, `NEVER` where none ends.
+    """
+    found = np.full(len(slots), NEVER)
+    table, offsets = state.tables[WAITING].read(slots)
+    rows, first_row = state.tables[ROWS].read(slots)
+    if table is None or rows is None:
+        return found
+    _, clause, _, is_decided, row, _ = _numbers(table)
+    place = np.repeat(np.arange(len(slots)), np.diff(offsets))
+    # The first event of a match is its first row; those of others are later, and change nothing.
+    began = ints_of(plain(rows.column(time)))[first_row[place] + row]
+    ends = (is_decided == 0) & (began <= NEVER - sizes[clause])
+    when = np.where(ends, began, 0) + np.where(ends, sizes[clause], 0)
+    ends &= when > horizon
+    np.minimum.at(found, place[ends], when[ends])
     return found
 
 

@@ -31,7 +31,7 @@ from sparkrex.modes.events.engine import arrange_events
 from sparkrex.modes.events.runner import number_within
 from sparkrex.modes.events.taking_part import key_columns
 from sparkrex.modes.workload.choose import Chosen, extend_plan, improve_plan, run_by, search_plan
-from sparkrex.modes.workload.combined import Detected, Part, WorkloadRunner, WorkloadState
+from sparkrex.modes.workload.combined import Detected, Part, WorkloadRunner
 from sparkrex.modes.workload.counts import keep_stopped
 from sparkrex.modes.workload.drift import drifted
 from sparkrex.modes.workload.engine import partition_of
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.workload.planner.statistics import Statistics
     from sparkrex.modes.workload.planner.tree import Tree
     from sparkrex.modes.workload.runner import GroupRunner
+    from sparkrex.modes.workload.state import WorkloadState
     from sparkrex.settings import Settings
 
 ARRIVAL = "rex_arrival"

@@ -7,6 +7,7 @@ types at once.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.plan import Definition
     from sparkrex.modes.workload.plan import WorkloadPlan
     from sparkrex.scalar.expression import Expression
+    from sparkrex.source import Span
     from sparkrex.spark.lowering import Origin
 
 
@@ -51,10 +53,29 @@ class WorkloadLowering(EventLowering):
 
     certain: frozenset[str] = frozenset()
 
+    def sql(self, text: str, prefix: str, span: Span | None = None, *, is_shared: bool = True) -> str:
+        """See `Lowering`. Columns are named by what they are: to a stream that goes on with other patterns they are the
+        same columns."""
+        own = text.replace(f"{self.input_name}.", "")
+        plain = own.strip("`")
+        name = f"{prefix}_{plain if plain.isidentifier() else hashlib.sha256(own.encode()).hexdigest()[:_DIGITS]}"
+        if not is_shared:
+            name += f"_{len(self.projections)}"
+        known = next((name for name, known in self.projections.items() if known == text), None) if is_shared else None
+        if known is not None:
+            return known
+        self.projections[name] = text
+        self.spans[name] = span
+        return name
+
     def _or_missing(self, value: ColumnAt, expression: Expression) -> Expression:
         if (value.target.variables or frozenset()) <= self.certain:
             return value
         return EventLowering._or_missing(self, value, expression)  # not super(): a class with slots is made twice
+
+
+_DIGITS = 12
+"""Of the hash in the name of a column: 48 bits."""
 
 
 def _lower(plan: WorkloadPlan, lowering: WorkloadLowering, own: dict[int, str]) -> Lowered:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from sparkrex.modes.workload.choose import settle
 from sparkrex.modes.workload.combined import WorkloadRunner
+from sparkrex.modes.workload.compiled import compile_plan
 from sparkrex.modes.workload.engine import check_workload, workload_results
 from sparkrex.modes.workload.explain import WorkloadExplained, explain_for_workers, explain_workload
+from sparkrex.modes.workload.plan import WorkloadPlan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.modes.workload.plan import WorkloadPlan
+    from sparkrex.modes.plan import Plan
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
     from sparkrex.spark.worker import Carried, WorkerTask
@@ -59,6 +62,11 @@ class WorkloadMode:
             if found <= unheld:
                 return lowered
             unheld |= found
+
+    def settled(self, plan: Plan) -> WorkloadPlan:
+        """The patterns that share get a plan."""
+        assert isinstance(plan, WorkloadPlan)  # this mode lowered it
+        return settle(plan, compile_plan(plan))
 
     def task(
         self, lowered: Lowered, written: WorkloadPlan, sample: pa.Table, carried: Carried, evaluator: Evaluator,

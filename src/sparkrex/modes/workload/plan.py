@@ -126,6 +126,22 @@ class WorkloadPlan(Plan):
         read = columns_of(self.tested()) | set(self.input_columns)
         return read.union(*(query.searched_columns() for query in self.queries))
 
+    def members(self) -> dict[str, Plan]:
+        """The patterns."""
+        return {pattern.name: pattern.query for pattern in self.patterns}
+
+    def without_members(self) -> WorkloadPlan:
+        """How the plan is found does not change any answer."""
+        options = PlanOptions(max_kleene=self.options.max_kleene, on_overflow=self.options.on_overflow)
+        return replace(self, patterns=(), options=options)
+
+    def title(self) -> str:
+        """The keys and some names."""
+        keys = ", ".join(key.name for key in self.partition_by)
+        few = ", ".join(pattern.name for pattern in self.patterns[:10])
+        more = f" and {len(self.patterns) - 10} more" if len(self.patterns) > 10 else ""
+        return f"the patterns {f'by {keys}' if keys else 'without an equivalence test'}: {few}{more}"
+
     def with_tie_break(self, names: Sequence[str]) -> WorkloadPlan:
         """Every pattern has these columns behind its order."""
         return self._changed(tuple(query.with_tie_break(names) for query in self.queries))

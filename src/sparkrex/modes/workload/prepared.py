@@ -77,6 +77,8 @@ class ClauseRoot:
     slots: tuple[int, ...]
     window: Window
     absences: tuple[NDArray[np.int64], ...]
+    clause: int
+    """Its number among all clauses, whatever the plan."""
 
 
 class Prepared:
@@ -89,6 +91,8 @@ class Prepared:
         self.lines = Lines(symbols, self.source, patterns[0].query.span)
         self.nodes = self._make_nodes()
         self.roots = self._make_roots()
+        self.root_of = np.argsort([root.clause for root in self.roots])
+        """The root of each clause."""
         self.windows = list(dict.fromkeys(
             [node.window for node in self.nodes] + [root.window for root in self.roots] or [(False, None)]
         ))
@@ -141,7 +145,7 @@ class Prepared:
             root = self.multitree.root(clause)
             node = places[root.node]
             window = (self.nodes[node].window[0], form.clause.window)
-            roots.append(ClauseRoot(pattern, form, node, root.slots, window, self._absence_tables(form)))
+            roots.append(ClauseRoot(pattern, form, node, root.slots, window, self._absence_tables(form), clause))
         return sorted(roots, key=lambda one: one.node)  # so that those of one node stand together
 
     def _absence_tables(self, form: ClauseForm) -> tuple[NDArray[np.int64], ...]:

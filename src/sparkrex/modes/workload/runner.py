@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from sparkrex.columns.arrange import Arrangement
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.event_order import check_order, order_columns
-from sparkrex.matching.state import State
+from sparkrex.matching.feed import Feed, Frame
+from sparkrex.matching.state import ROWS
+from sparkrex.matching.waking import NEVER, Moment, first_wakes
+from sparkrex.modes.events.nfab.windows import window_size
 from sparkrex.modes.events.runner import number_within, placed
 from sparkrex.modes.plan import columns_of
-from sparkrex.modes.workload.counts import COUNTS, Counts
-from sparkrex.modes.workload.kept import CELLS, INSTANCES, WAITING, Kept, put_into, take_out
+from sparkrex.modes.workload.counts import Counts
+from sparkrex.modes.workload.kept import Kept, put_into, put_waiting, take_out, waiting_until
 from sparkrex.modes.workload.segment_search import FrameSearch
+from sparkrex.modes.workload.state import new_state
 from sparkrex.modes.workload.waiting import Waiting, order_of
 
 if TYPE_CHECKING:
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.matching.feed import Feed, Frame
+    from sparkrex.matching.state import State
     from sparkrex.modes.events.nfab.contract import EventMatches
     from sparkrex.modes.events.plan import EventQuery
     from sparkrex.modes.workload.prepared import Prepared
@@ -31,8 +36,6 @@ if TYPE_CHECKING:
 
 PastStops: TypeAlias = "Mapping[int, NDArray[np.int64]]"
 """By pattern and partition of a feed of the past: the row at which it stopped, -1 if before, `NEVER` if it has not."""
-FRESH = np.zeros((), [("is_open", np.int8)])
-"""Of a slot nothing is kept but tables."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -89,20 +92,55 @@ class GroupRunner:
         stop_rows = counts.stop_rows(may_stop) if past is None else {number: past[number].copy() for number in may_stop}
         search = FrameSearch(self, frame, feed, stop_rows, may_stop=past is None)
         search.run(kept, waiting)
-        matches, numbers = self._numbered(search, frame, counts, at_once=at_once)
+        matches, numbers = self._given(search, frame, at_once=at_once)
+        if state.n_numbered is None:
+            numbers = self._numbered(matches, frame, counts)
         first_held = np.where(feed.closes, frame.end, search.first_held)
         for own in search.waiting.values():
             np.minimum.at(first_held, own.matches.places(frame.end), own.low)
-        put_into(state, feed, frame, Kept.joined(self.prepared, search.kept), search.waiting, first_held)
+        put_into(state, feed, frame, Kept.joined(self.prepared, search.kept), first_held)
+        put_waiting(state, feed, frame, search.waiting, first_held, self.prepared)
         stops = [] if past is not None else counts.stop(search.stop_row)
         counts.write(state, feed)
         state.close(feed, frame, first_held, self.settings)
         return Decided(frame, matches, numbers, stops, search.n_looks, search.n_made, search.seconds)
 
-    def _numbered(
-        self, search: FrameSearch, frame: Frame, counts: Counts, *, at_once: bool
+    def remake(self, state: State, slots: NDArray[np.int64]) -> None:
+        """Partial matches of this plan out of the rows that are held back, in the place of those of another.
+
+        All that rows to come may complete has its events there. What is complete has been given, or waits.
+        """
+        table, offsets = state.tables[ROWS].read(slots)
+        if table is None:
+            return
+        never = np.zeros(len(slots), np.bool_)
+        feed = Feed(table, Arrangement(None, offsets, table.num_rows), slots, never, never)
+        frame = Frame(table, feed.arrangement, np.zeros(len(slots), np.int64))
+        may_stop = sorted(set().union(*self.prepared.patterns_of_kleene.values()))
+        search = FrameSearch(self, frame, feed, Counts.read(state, feed).stop_rows(may_stop), may_stop=False)
+        search.run(Kept.joined(self.prepared, []), {})
+        put_into(state, feed, frame, Kept.joined(self.prepared, search.kept), frame.begin)
+
+    def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
+        """See `matching.runner.Waking`: rows go when the largest window has passed them, and matches wait for theirs.
+        """
+        time = order_columns(self.queries[0])[0]
+        kind = state.column_type(time)
+        sizes = {window: window_size(self.prepared.query_of(window), kind) for window in self.prepared.windows}
+        lasting = [sizes[root.window] for root in self.prepared.roots]
+        bounds = [size for size in lasting if size is not None]
+        moments = [Moment(time, max(bounds))] if bounds and len(bounds) == len(lasting) else []
+        by_clause = np.full(len(lasting), NEVER)
+        for root, size in zip(self.prepared.roots, lasting, strict=True):
+            by_clause[root.clause] = NEVER if size is None else min(size, NEVER)
+        return np.minimum(
+            first_wakes(state, slots, moments, horizon), waiting_until(state, slots, time, by_clause, horizon)
+        )
+
+    def _given(
+        self, search: FrameSearch, frame: Frame, *, at_once: bool
     ) -> tuple[list[EventMatches], list[NDArray[np.int64]]]:
-        """The matches of each pattern that can be given, in order, and their numbers."""
+        """The matches of each pattern that can be given, in order, and room for their numbers."""
         matches, numbers = [], []
         for number, pattern in enumerate(self.prepared.patterns):
             found = search.found(number)
@@ -115,12 +153,20 @@ class GroupRunner:
             elif len(found) > 1:
                 found = found.reordered(order_of(found))
             matches.append(found)
+            numbers.append(np.zeros(len(found), np.int64))
+        return matches, numbers
+
+    @staticmethod
+    def _numbered(matches: list[EventMatches], frame: Frame, counts: Counts) -> list[NDArray[np.int64]]:
+        """The numbers of the matches in their patterns and partitions."""
+        numbers = []
+        for number, found in enumerate(matches):
             numbers.append(np.empty(0, np.int64))
             if len(found):
                 place = found.places(frame.end)
                 numbers[-1] = number_within(place, counts.of(number))
                 counts.add(number, place)
-        return matches, numbers
+        return numbers
 
     def _check_ties(self, frame: Frame) -> None:
         """Events that one pattern may use must have an order. Others may be tied: nobody compares them."""
@@ -136,8 +182,3 @@ def _columns_read(query: EventQuery) -> set[str]:
     types = [definition.condition for definition in query.types]
     conjuncts = [conjunct.expression for conjunct in query.conjuncts]
     return columns_of([*types, *conjuncts]).union(order_columns(query))
-
-
-def new_state() -> State:
-    """The state before the first feed, whatever the plan."""
-    return State(FRESH, (INSTANCES, CELLS, WAITING, COUNTS))

@@ -16,7 +16,6 @@ from pyspark.sql.types import LongType
 
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
-from sparkrex.matching.runner import Waking
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.spark.shipping import shipped_processor, shipped_task
 from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
@@ -29,6 +28,7 @@ from sparkrex.spark.streaming.requirements import check_requirements
 from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
 from sparkrex.spark.worker_types import refuse_types
+from sparkrex.streams.members import Members
 from sparkrex.streams.operator import StreamTask
 from sparkrex.streams.packing import HASH
 
@@ -91,11 +91,12 @@ def _stream_work(
     carried = Carried(zoned_arrow_schema(output, host.time_zone()), False, None, sparkrex.__version__)
     batch = _batch_task(lowered, mode, plan, sample, carried, settings)
     _refuse_runner(batch, sample, settings, host, relation)
+    n_buckets = bucket_count(settings, host.spark)
     task = StreamTask(
         mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
         output=carried.schema, key_names=batch.key_names,
-        fingerprint=_own_fingerprint(plan, batch.plan, sample.schema, settings, host), text=plan.source.text,
-        version=sparkrex.__version__,
+        fingerprint=_own_fingerprint(plan, batch.plan, sample.schema, settings, host), text=plan.title(),
+        version=sparkrex.__version__, members=Members.of(plan, n_buckets),
     )
     return StreamWork(task, batch), rows, output
 
@@ -111,11 +112,6 @@ def _refuse_runner(
         refusal = runner.refusal
     finally:
         evaluator.close()
-    if not isinstance(runner, Waking):
-        raise UnsupportedError(
-            "REX302", f"{task.plan.keyword.lower().replace('_', ' ')} is not supported on streams yet", host.source,
-            relation.span, hint="run its patterns as queries of their own: rex.events, rex.match, rex.trends",
-        )
     if refusal is not None:
         raise UnsupportedError(
             "REX302", "this search needs whole partitions, and those of a stream never are", host.source, relation.span,
@@ -157,10 +153,15 @@ def _own_fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Sett
 def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings, spark: SparkSession) -> str:
     """Of all that a state depends on: what the query means, the columns that are kept, which bucket has which keys."""
     columns = ", ".join(f"{field.name} {_without_zone(field.type)}" for field in schema)
-    parts = [fingerprint(plan), fingerprint(worker), columns]
+    n_buckets = bucket_count(settings, spark)
+    members = Members.of(plan, n_buckets)
+    if members is not None:
+        parts = [members.base, *(f"{name} {own}" for name, own in members.prints.items()), columns]
+    else:
+        parts = [fingerprint(plan), fingerprint(worker), columns]
     if settings.reports:
         parts.append(settings.on_error)
-    return f"{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:16]}.{bucket_count(settings, spark)}"
+    return f"{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:16]}.{n_buckets}"
 
 
 def _without_zone(kind: pa.DataType) -> str:
