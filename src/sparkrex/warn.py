@@ -10,6 +10,16 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
+_told: set[str] = set()
+
+
+def warn_once(message: str, about: str) -> None:
+    """Warn, unless there was a warning about the same thing."""
+    if about not in _told:
+        _told.add(about)
+        warn_user(message)
+
+
 def warn_user(message: str) -> None:
     """Warn at the line that called into the package."""
     level = 1

@@ -36,7 +36,7 @@ from sparkrex.matching import aggregation, reading, row_values
 from sparkrex.matching.state import State
 from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows import memo, output, problem, program
-from sparkrex.modes.rows.conditions import measure_reach, reach
+from sparkrex.modes.rows.conditions import reach
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.runner import RowRunner
 from sparkrex.scalar.expression import Aggregate, ClassifierAt, ColumnAt, Semantics
@@ -321,7 +321,7 @@ def _empty_match_counts_its_row() -> AbstractContextManager[Any]:
 def _nothing_held_before_a_start() -> Iterator[None]:
     with (
         mock.patch.object(problem, "reach", lambda plan, least: (0, reach(plan, least)[1])),
-        mock.patch.object(problem, "measure_reach", lambda plan, least: (0, measure_reach(plan, least)[1])),
+        mock.patch.object(problem, "measured_reach", lambda plan, least: 0),
     ):
         yield
 

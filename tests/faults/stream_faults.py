@@ -14,7 +14,7 @@ from tests.faults.workload_faults import changed_code
 from sparkrex.matching import waking
 from sparkrex.modes.events.nfab.windows import Times
 from sparkrex.modes.events.runner import EventRunner
-from sparkrex.modes.rows import deadlines, silence
+from sparkrex.modes.rows import deadlines, overtaking, silence, unread
 from sparkrex.modes.rows.runner import RowRunner
 from sparkrex.modes.segments.runner import SegmentRunner
 from sparkrex.modes.trends.runner import TrendRunner
@@ -288,6 +288,37 @@ WORKLOAD_FAULTS = (
     ),
 )
 
+OVERTAKING_FAULTS = (
+    StreamFault(
+        "no start overtakes", overtaking.Marks.of, "marks is None and feed.horizon is None", "marks is None",
+        "a start overtakes",
+    ),
+    StreamFault(
+        "starts overtake that are numbered", overtaking.may_overtake, " and not problem.reads_number", "",
+        "numbers keep the order",
+    ),
+    StreamFault(
+        "a start that overtook is searched again", overtaking.Marks.keep, "is_told = (", "is_told = False & (",
+        "a start overtakes",
+    ),
+    StreamFault(
+        "rows of matches that overtook are unmatched", overtaking.Marks.cover, "= True", "= False", "unmatched",
+    ),
+    StreamFault(
+        "a row that NEXT reads is not waited for", unread.unread_matches, "found + target.shift", "found", "NEXT"
+    ),
+    StreamFault(
+        "every NEXT reads behind the match", unread.unread_matches, "found + target.shift",
+        "matches.end - 1 + target.shift", "NEXT",
+    ),
+    StreamFault(
+        "segments are given again with every feed", SegmentRunner._decide,
+        'numbers["position"] + end_stop - frame.begin', '0 * numbers["position"] + 1', "finality segments",
+    ),
+    StreamFault("months have no length", deadlines.moment_behind, "constant, limit)", "constant)", "months"),
+)
+
 STREAM_FAULTS = (
-    *TIME_FAULTS, *NUMBER_FAULTS, *SHARD_FAULTS, *WAKING_FAULTS, *FORGETTING_FAULTS, *WORKLOAD_FAULTS
+    *TIME_FAULTS, *NUMBER_FAULTS, *SHARD_FAULTS, *WAKING_FAULTS, *FORGETTING_FAULTS, *OVERTAKING_FAULTS,
+    *WORKLOAD_FAULTS,
 )

@@ -105,11 +105,6 @@ def test_searches_that_need_whole_partitions(files: Files) -> None:
     refused(lambda: rex.sql(text, ticks=files.stream()), "REX302", "ticks MATCH_RECOGNIZE", "needs whole partitions")
 
 
-def test_workloads(files: Files) -> None:
-    workload = rex.workload({"pair": "PATTERN SEQ(Buy a, Sell b) WITHIN 9 seconds"}, time="ts", type="kind")
-    refused(lambda: workload.detect(files.stream()), "REX302", None, "rex.workload is not supported on streams")
-
-
 @pytest.mark.parametrize("kind", ["CREATE TABLE kept AS", "INSERT INTO kept", "CREATE OR REPLACE TABLE kept AS"])
 def test_statements_that_write(files: Files, kind: str) -> None:
     text = f"{kind} {_QUERY.format(order='ts', keys='PARTITION BY sym')}"

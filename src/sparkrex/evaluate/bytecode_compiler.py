@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.columns.values import BOOL, FLOAT, INT, STRING, Kind
 from sparkrex.errors import ExecutionError
+from sparkrex.evaluate.bounds import as_bounds
 from sparkrex.evaluate.bytecode import UNTYPED, Bytecode, CannotCompileError, Operand, boolean
 from sparkrex.evaluate.bytecode_arithmetic import arithmetic, compare, sign
 from sparkrex.evaluate.bytecode_jumps import case, coalesce, connector, extreme, nullif
@@ -22,6 +23,7 @@ from sparkrex.scalar.expression import (
     Aggregate,
     Call,
     ClassifierAt,
+    ColumnAt,
     End,
     Expression,
     Literal,
@@ -58,10 +60,15 @@ class Compiler:
         """Bytecode of the conditions by variable."""
         for variable, condition in conditions.items():
             begin = len(self.out.code)
-            for position, conjunct in enumerate(conjuncts(condition)):
+            bounds = (bound for conjunct in conjuncts(condition) for bound in as_bounds(conjunct, self._is_time))
+            for position, conjunct in enumerate(bounds):
                 self._test(conjunct, position > 0)
             self.out.ranges[variable] = (begin, len(self.out.code))
         return self.out
+
+    def _is_time(self, column: ColumnAt) -> bool:
+        kind = self.kinds(column)
+        return kind is not None and kind.name == "timestamp"
 
     def _test(self, conjunct: Expression, is_guarded: bool) -> None:
         """A condition holds if all its conjuncts are true; the first that is not ends it."""

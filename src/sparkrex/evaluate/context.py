@@ -20,10 +20,11 @@ from sparkrex.columns.values import (
     nulls_of,
     plain,
 )
+from sparkrex.evaluate.bounds import fixed_interval
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.bytecode_compiler import Compiler
 from sparkrex.kernels.machine import Machine, ReadColumns
-from sparkrex.scalar.expression import Call, ColumnAt, Expression, Literal, walk
+from sparkrex.scalar.expression import ColumnAt, Expression, Literal, walk
 from sparkrex.scalar.render.duckdb import render
 from sparkrex.scalar.split import Condition, is_constant
 
@@ -35,12 +36,6 @@ if TYPE_CHECKING:
     from sparkrex.columns.ordered import Columns
     from sparkrex.hosts.host import Evaluator
     from sparkrex.scalar.render.renderer import Leaf
-
-
-_MICROSECONDS = {
-    "MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000, "HOUR": 3_600_000_000,
-    "DAY": 86_400_000_000, "WEEK": 604_800_000_000,
-}
 
 
 class Context:
@@ -124,25 +119,8 @@ class Context:
     def _array(self, expression: Expression) -> pa.Array:
         """The expression over the frame's table, not yet in order."""
         if expression not in self._arrays:
-            if isinstance(expression, ColumnAt):
-                column = self.frame.table.column(expression.column)
-            else:
-                table = self._rename_by_number(self.frame.table)
-                (column,) = self.evaluator.evaluate([self._text(expression)], table, [expression.span])
-            self._arrays[expression] = plain(column)
+            self._arrays[expression] = values_in_rows(expression, self.frame.table, self.evaluator)
         return self._arrays[expression]
-
-    def _rename_by_number(self, table: pa.Table) -> pa.Table:
-        return table.rename_columns([f"c{i}" for i in range(table.num_columns)])
-
-    def _text(self, expression: Expression) -> str:
-        names = self.frame.table.column_names
-
-        def leaf(node: Leaf) -> str:
-            assert isinstance(node, ColumnAt)  # projections read columns only
-            return f"rex_rows.c{names.index(node.column)}"
-
-        return render(expression, leaf)
 
     def _kind(self, expression: Expression) -> Kind | None:
         if not all(isinstance(node, ColumnAt | Literal) or hasattr(node, "operands") for node in walk(expression)):
@@ -162,9 +140,9 @@ class Context:
         """The value of a projection where there is no target row: the expression over an all-NULL row."""
         if isinstance(expression, ColumnAt):
             return 0, True
-        schema = self._rename_by_number(self.frame.table).schema
+        schema = _renamed_by_number(self.frame.table).schema
         row = pa.table({field.name: pa.nulls(1, field.type) for field in schema})
-        (column,) = self.evaluator.evaluate([self._text(expression)], row, [expression.span])
+        (column,) = self.evaluator.evaluate([_text(expression, self.frame.table)], row, [expression.span])
         value = plain(column)
         if value[0].as_py() is None:
             return 0, True
@@ -173,14 +151,26 @@ class Context:
         return (floats_of(value) if kind_of(value.type) == FLOAT else ints_of(value))[0], False
 
 
-def fixed_interval(expression: Expression) -> int | None:
-    """Microseconds of an interval written in one unit of fixed length; the host, asked instead, would have to load."""
-    match expression:
-        case Call("interval", (Literal(str() as number), Literal(str() as unit))):
-            length = _MICROSECONDS.get(unit.upper().removesuffix("S"))
-            return int(number) * length if length is not None and number.isdigit() else None
-        case _:
-            return None
+def values_in_rows(expression: Expression, table: pa.Table, evaluator: Evaluator) -> pa.Array:
+    """An expression that reads columns of one row, over all rows of a table."""
+    if isinstance(expression, ColumnAt):
+        return plain(table.column(expression.column))
+    (column,) = evaluator.evaluate([_text(expression, table)], _renamed_by_number(table), [expression.span])
+    return plain(column)
+
+
+def _renamed_by_number(table: pa.Table) -> pa.Table:
+    return table.rename_columns([f"c{i}" for i in range(table.num_columns)])
+
+
+def _text(expression: Expression, table: pa.Table) -> str:
+    names = table.column_names
+
+    def leaf(node: Leaf) -> str:
+        assert isinstance(node, ColumnAt)  # projections read columns only
+        return f"rex_rows.c{names.index(node.column)}"
+
+    return render(expression, leaf)
 
 
 def _scalar(values: pa.Array) -> tuple[object, Kind]:

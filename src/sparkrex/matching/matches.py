@@ -61,7 +61,8 @@ class Matches:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         rows = np.arange(offsets[-1]) + np.repeat(self.label_offsets[:-1][chosen] - offsets[:-1], lengths)
         labels = self.labels[rows] if len(self.labels) else self.labels
-        return Matches(self.start[chosen], self.end[chosen], self.number[chosen], labels, offsets)
+        is_timeout = None if self.is_timeout is None else self.is_timeout[chosen]
+        return Matches(self.start[chosen], self.end[chosen], self.number[chosen], labels, offsets, is_timeout)
 
     def moved(self, distance: int) -> Matches:
         """The same matches in a frame that begins `distance` rows earlier."""

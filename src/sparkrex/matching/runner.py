@@ -5,8 +5,9 @@
         rows = runner.feed(state, feed)
 
 A runner is immutable; what changes lives in the state. It gives result rows once nothing that may still come can change
-them, and it holds back the rows that it may need again. The result rows of one slot come in the same order, with the
-same numbers, however its rows are cut into feeds.
+them, and it holds back the rows that it may need again. The result rows of one slot are the same, with the same
+numbers, however its rows are cut into feeds. They come in the same order, too, unless feeds have a horizon, as on
+streams: then a row may overtake earlier ones that are undecided, where numbers do not show the order.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.matching.feed import Feed
+    from sparkrex.matching.silent import Lasting
     from sparkrex.matching.state import State
 
 
@@ -73,6 +75,10 @@ class Waking(Protocol):
 
     def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which slots keep nothing: from here on their answers are those of slots that begin anew."""
+        ...
+
+    def lasting(self) -> list[Lasting]:
+        """What slots keep for ever if no row of them comes: what `forgets` waits for and `wakes` does not end."""
         ...
 
 

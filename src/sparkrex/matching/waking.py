@@ -16,11 +16,12 @@ from sparkrex.columns.values import ints_of, plain
 from sparkrex.matching.state import ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
     from sparkrex.matching.state import State
+    from sparkrex.scalar.expression import Expression
 
 NEVER = np.iinfo(np.int64).max
 """No horizon decides anything: only rows can."""
@@ -33,23 +34,35 @@ def horizon_number(horizon: pa.Scalar) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """So far behind a column's value in a row that is held back, in the integers that it is counted in."""
+    """So far behind a column's value in a row that is held back, in the integers that it is counted in.
+
+    Where `limit` is there it is behind what that is in the row: a month behind the column, which is no fixed distance.
+    """
 
     column: str
     distance: int
+    limit: Expression | None = None
 
 
 def first_wakes(
-    state: State, slots: NDArray[np.int64], moments: Iterable[Moment], horizon: int
+    state: State, slots: NDArray[np.int64], moments: Iterable[Moment], horizon: int,
+    limit_of: Callable[[Expression, pa.Table], pa.Array] | None = None,
 ) -> NDArray[np.int64]:
-    """For each slot the least moment above the horizon, over the rows that are held back."""
+    """For each slot the least moment above the horizon, over the rows that are held back.
+
+    `limit_of` evaluates the limits of moments that have one.
+    """
     found = np.full(len(slots), NEVER)
     rows, offsets = state.tables[ROWS].read(slots)
     if rows is None:
         return found
     least = np.full(rows.num_rows, NEVER)
     for moment in moments:
-        column = plain(rows.column(moment.column))
+        if moment.limit is None:
+            column = plain(rows.column(moment.column))
+        else:
+            assert limit_of is not None  # given by those who have such moments
+            column = limit_of(moment.limit, rows)
         values = ints_of(column)
         # A sum beyond 64 bits is a moment that never comes.
         is_one = np.asarray(column.is_valid()) & (values <= NEVER - min(max(moment.distance, 0), NEVER))

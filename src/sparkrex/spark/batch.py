@@ -15,6 +15,7 @@ from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.errors import UnsupportedError
 from sparkrex.matching.output import NO_COLUMNS
 from sparkrex.matching.side_rows import check_kept
+from sparkrex.matching.silent import warn_of_lasting
 from sparkrex.pipeline import check_single, explaining_outside
 from sparkrex.source import Source
 from sparkrex.spark.actions import create_view, refuse_action
@@ -63,6 +64,8 @@ def run_on_spark(
     result: DataFrame | None = None
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
         result, _ = lower_relation(query, relation, clause, host, settings)
+        if checkpoint is None and settings.partition_gap is None:
+            warn_of_lasting(host.lasting, host.source)
         host.frames[relation.placeholder] = result
     if host.checkpoint is not None:
         host.checkpoint.check_drained(host.source)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from sqlglot.dialects.dialect import Dialect
 
+    from sparkrex.matching.silent import Lasting
     from sparkrex.spark.streaming.checkpoint import Checkpoint
 
 _CODES = {
@@ -56,6 +57,8 @@ class SparkHost:
         """Of a streaming query that has stopped and is drained: its streams are what its state still holds."""
         self.n_alike: Counter[str] = Counter()
         """How many patterns over streams there have been so far, by fingerprint."""
+        self.lasting: list[Lasting] = []
+        """What its streams keep of silent keys."""
 
     def analyzed(self, text: str, span: Span | None) -> DataFrame:
         """A query in Spark's dialect, its errors ours.

@@ -26,6 +26,7 @@ from sparkrex.spark.shipping import shipped_task
 from sparkrex.spark.shuffle import check_carried, is_not_carried, shuffle, side_fields
 from sparkrex.spark.side_rows import carry_row, is_carried, outputs_with_side_rows
 from sparkrex.spark.streaming.around import refuse_stream
+from sparkrex.spark.streaming.explain import StreamExplained
 from sparkrex.spark.streaming.relation import above_watermark, through_buckets
 from sparkrex.spark.streaming.watermark import (
     ROW_TIME,
@@ -106,7 +107,9 @@ def lower_relation(
     if host.checkpoint is not None and source.isStreaming:
         host.checkpoint.know_input(source, host.source, relation.span)
     through = through_buckets if is_stream else _through_workers
+    host.lasting = []
     frame, sample = through(projected, lowered, mode, plan, host, relation, settings)
+    lasting = host.lasting
     if plan.partition_gap is not None:
         gap_of(plan, sample.schema.field(lowered.order[0]).type)  # an error now rather than in the job
     if lowered.following is not None:
@@ -115,9 +118,12 @@ def lower_relation(
     def explain() -> Explained:
         workers = WorkerEvaluator(lowered.worker, settings)
         try:
-            return mode.explain_for_workers(plan, lowered, sample, input_types, workers, settings)
+            found = mode.explain_for_workers(plan, lowered, sample, input_types, workers, settings)
         finally:
             workers.close()
+        if not source.isStreaming:
+            return found
+        return StreamExplained(found, lasting, sample.schema, lowered.keys, has_gap=plan.partition_gap is not None)
 
     result = _select(frame, lowered, host, relation)
     if settings.side_rows and not is_carried(lowered):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from sparkrex.languages.match_recognize.row_pattern import (
     Alternation,
     Anchor,
+    AnchorKind,
     Concatenation,
     Conjunction,
     Empty,
@@ -20,6 +21,8 @@ from sparkrex.languages.match_recognize.row_pattern import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sparkrex.source import Span
 
 
 def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
@@ -49,6 +52,14 @@ def walk(pattern: RowPattern) -> Iterator[RowPattern]:
 def variables(pattern: RowPattern) -> tuple[str, ...]:
     """Names of the variables in the pattern, each once, in order of first appearance."""
     return tuple(dict.fromkeys(node.name for node in walk(pattern) if isinstance(node, Variable)))
+
+
+def span_of(pattern: RowPattern, what: str | AnchorKind) -> Span | None:
+    """Where a variable, or an anchor, first stands in the pattern."""
+    for node in walk(pattern):
+        if (isinstance(node, Variable) and node.name == what) or (isinstance(node, Anchor) and node.kind is what):
+            return node.span
+    return None
 
 
 def speaks_of_segments(pattern: RowPattern) -> bool:

@@ -27,6 +27,7 @@ from sparkrex.modes.events.nfab.kept import FRESH, TABLES, put_into, take_out
 from sparkrex.modes.events.nfab.matcher import Feeding
 from sparkrex.modes.events.nfab.windows import window_size
 from sparkrex.modes.events.output import build_events
+from sparkrex.modes.events.silent import lasting_of
 from sparkrex.modes.events.taking_part import rows_taking_part
 from sparkrex.modes.plan import columns_of
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.matching.feed import Feed
+    from sparkrex.matching.silent import Lasting
     from sparkrex.modes.events.nfab.contract import EventMatches
     from sparkrex.modes.events.nfab.matcher import NfabMatcher
     from sparkrex.modes.events.plan import EventQuery
@@ -129,6 +131,10 @@ class EventRunner:
     def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """See `matching.runner.Waking`. Which matches a slot has had is known by their numbers alone."""
         return holds_nothing(state, slots)
+
+    def lasting(self) -> list[Lasting]:
+        """See `matching.runner.Waking`."""
+        return lasting_of(self.query, FRESH.dtype.itemsize)
 
     def build(self, decided: Decided) -> pa.Table:
         """The result rows of matches."""

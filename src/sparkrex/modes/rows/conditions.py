@@ -65,15 +65,14 @@ def reach(plan: MatchRecognize, least: Mapping[str, int]) -> tuple[int, int]:
     return before, max(0, behind)
 
 
-def measure_reach(plan: MatchRecognize, least: Mapping[str, int]) -> tuple[int, int]:
-    """How many rows before a match's first and behind its last row the measures may read."""
-    before = behind = 0
+def measured_reach(plan: MatchRecognize, least: Mapping[str, int]) -> int:
+    """How many rows before a match's first row the measures may read."""
+    before = 0
     for measure in plan.measures:
         for target in _targets(measure.expression):
             before = max(before, -target.shift - _least_of(target, least))
-            behind = max(behind, target.shift - (target.offset if target.end is End.LAST else 0))
         before = max([before, *_shifts_in_aggregates(measure.expression)])
-    return before, behind
+    return before
 
 
 def _targets(expression: Expression) -> Iterator[Target]:

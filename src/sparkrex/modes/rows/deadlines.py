@@ -14,11 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.values import ints_of, plain
-from sparkrex.evaluate.context import fixed_interval
+from sparkrex.evaluate.bounds import fixed_interval
 from sparkrex.matching.waking import Moment
 from sparkrex.modes.rows.kernels.arguments import Deadlines
 from sparkrex.modes.rows.runs import find_bounds
 from sparkrex.scalar.expression import Call, ColumnAt
+from sparkrex.scalar.split import is_constant
 
 if TYPE_CHECKING:
     from sparkrex.evaluate.bytecode import Bytecode
@@ -75,7 +76,7 @@ def moments(problem: Problem, code: Bytecode) -> set[Moment]:
 def moment_behind(limit: Expression, constant: int, sample: pa.Table) -> Moment | None:
     """The moment that lies a constant behind a column, or behind a column and an interval: `ts + INTERVAL '1' HOUR`.
 
-    An interval counts microseconds, so the column must, too. None for any other limit, and for months.
+    An interval counts microseconds, so the column must, too. None for any other limit.
     """
     match limit:
         case ColumnAt(column=column):
@@ -83,7 +84,11 @@ def moment_behind(limit: Expression, constant: int, sample: pa.Table) -> Moment 
         case Call("add" | "subtract" as operator, (ColumnAt(column=column), interval)):
             length = fixed_interval(interval)
             kind = sample.schema.field(column).type
-            if length is None or not pa.types.is_timestamp(kind) or kind.unit != "us":
+            if not pa.types.is_timestamp(kind) or kind.unit != "us":
+                return None
+            if length is None and is_constant(interval):
+                return Moment(column, constant, limit)  # months, and sums of intervals
+            if length is None:
                 return None
             return Moment(column, constant + (length if operator == "add" else -length))
         case _:

@@ -38,6 +38,7 @@ class Interpreter(Matcher):
     """Runs the program without kernels."""
 
     name = "interpreter"
+    takes_asked = True
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -118,21 +119,28 @@ class _Search:
     def run(self, partitions: Partitions, place: int) -> None:
         """Search a partition."""
         self.enter(partitions, place)
-        start, number = int(partitions.start[place]), int(partitions.number[place])
+        start, number, asked = int(partitions.start[place]), int(partitions.number[place]), partitions.asked
         while start < self.high:
-            if start in partitions.given_up:
-                start += 1
+            following = start + 1
+            if start in partitions.given_up or (asked is not None and not asked[start]):
+                if asked is not None:
+                    asked[start] = 0
+                start = following
                 continue
             try:
                 labels = self._match(start, number)
                 following = start + 1 if labels is None else self._rows_after(start, labels)
             except _UndecidedError:
-                break
+                if asked is None:
+                    break
+                start = following
+                continue
             except ExecutionError as error:
                 error.row = start
                 partitions.fail(error)
-                start += 1
-                continue
+                labels, following = None, start + 1
+            if asked is not None:
+                asked[start] = 0
             if labels is not None:
                 self.matches.append((start, number, labels))
                 number += 1
@@ -267,7 +275,10 @@ class Beginnings(_Search):
             try:
                 labels = self._timed_out(start, number)
             except _UndecidedError:
-                undecided[place] = start
+                if partitions.asked is None:
+                    undecided[place] = start
+                else:
+                    partitions.asked[start] = 1
             else:
                 if labels:
                     self.matches.append((start, 0, labels))

@@ -32,6 +32,10 @@ class Partitions:
 
     `failures`, if not None, takes the start rows at which the search failed, with the reason; it goes on at the next
     row. At the rows of `given_up` no match starts: only `backtrack` and `interpreter` are given any.
+
+    `asked`, uint8 by row of the frame, is there if starts are on their own and a later one may be decided before an
+    earlier one: a search is made from the rows where it is set, and it is cleared where one is decided. `start` follows
+    from it (`stand_at_first_asked`), and numbers mean nothing.
     """
 
     offsets: NDArray[np.int64]
@@ -42,6 +46,7 @@ class Partitions:
     horizon: pa.Scalar | None = None
     failures: list[tuple[int, ExecutionError]] | None = None
     given_up: frozenset[int] = frozenset()
+    asked: NDArray[np.uint8] | None = None
 
     @staticmethod
     def whole(offsets: NDArray[np.int64]) -> Partitions:
@@ -51,11 +56,25 @@ class Partitions:
 
     def copy(self) -> Partitions:
         """Where the search stands now, whatever becomes of it."""
-        return replace(self, start=self.start.copy(), number=self.number.copy())
+        asked = None if self.asked is None else self.asked.copy()
+        return replace(self, start=self.start.copy(), number=self.number.copy(), asked=asked)
+
+    def asked_between(self, begin: int, end: int) -> NDArray[np.uint8]:
+        """What kernels take for some rows of the frame: no entries where starts are searched in order."""
+        return np.empty(0, np.uint8) if self.asked is None else self.asked[begin:end]
+
+    def stand_at_first_asked(self) -> None:
+        """Every search stands at its first start that is still asked for, or at the partition's end."""
+        assert self.asked is not None  # else searches say where they stand
+        places = np.flatnonzero(self.asked)
+        at = np.searchsorted(places, self.offsets[:-1])
+        self.start[:] = np.minimum(np.append(places, self.offsets[-1])[at], self.offsets[1:])
 
     def go_back(self, before: Partitions) -> None:
         """The search stands where it stood before, and nothing has failed."""
         self.start[:], self.number[:] = before.start, before.number
+        if self.asked is not None and before.asked is not None:
+            self.asked[:] = before.asked
         if self.failures is not None:
             self.failures.clear()
 
@@ -79,6 +98,8 @@ class Matcher(ABC):
     """Other names that the setting `matcher` has for it, which ask for one of its ways."""
     slower: ClassVar[str] = "slower"
     """Why one before it in rank is better."""
+    takes_asked: ClassVar[bool] = False
+    """Whether it knows of `Partitions.asked`: without, matches come in order of their starts."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -104,7 +125,8 @@ class Matcher(ABC):
 
     def barred(self, frame: Columns, partitions: Partitions) -> NDArray[np.uint8]:
         """For each partition and variable whether the next row cannot be mapped to it."""
-        return barred_variables(self.silences, self.problem.program.variables, frame, partitions)
+        problem = self.problem
+        return barred_variables(self.silences, problem.program.variables, frame, partitions, problem.evaluator)
 
     @cached_property
     def known_moments(self) -> frozenset[Moment]:
@@ -114,6 +136,10 @@ class Matcher(ABC):
     def moments(self) -> set[Moment]:
         """When the horizon may decide something, by rows that are held back."""
         return {moment for moments in self.silences.values() for moment in moments}
+
+    def bounded_variables(self) -> frozenset[str]:
+        """Variables that the next row cannot be mapped to once the horizon is far enough behind the rows held back."""
+        return frozenset(self.silences)
 
     @abstractmethod
     def describe(self) -> list[str]:

@@ -16,6 +16,7 @@ class NothingMatcher(Matcher):
     """Looks at no row."""
 
     name = "nothing"
+    takes_asked = True
 
     @property
     def refusal(self) -> str | None:
@@ -30,6 +31,8 @@ class NothingMatcher(Matcher):
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """No match starts at any row that is known."""
         partitions.start[:] = partitions.offsets[1:]
+        if partitions.asked is not None:
+            partitions.asked[:] = 0
         return Matches.none()
 
     def describe(self) -> list[str]:

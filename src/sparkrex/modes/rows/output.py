@@ -31,15 +31,19 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Decided:
     """Where partitions are fed in parts: in each, positions from `first` up to `last` were decided by this feed, and
-    lie in no match of an earlier one."""
+    lie in no match of an earlier one. Where starts are on their own, `is_covered` says of every row whether it does."""
 
     first: NDArray[np.int64]
     last: NDArray[np.int64]
+    is_covered: NDArray[np.bool_] | None = None
 
     def those_of(self, positions: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """The positions that were decided."""
         place = np.searchsorted(offsets, positions, side="right") - 1
-        return positions[(positions >= self.first[place]) & (positions < self.last[place])]
+        is_one = (positions >= self.first[place]) & (positions < self.last[place])
+        if self.is_covered is not None:
+            is_one &= ~self.is_covered[positions]
+        return positions[is_one]
 
 
 def build_output(

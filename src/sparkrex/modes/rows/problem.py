@@ -11,7 +11,7 @@ from sparkrex.errors import ExecutionError
 from sparkrex.evaluate.facts import facts_of
 from sparkrex.languages.match_recognize import traverse
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.rows.conditions import least_positions, measure_reach, reach, split_conditions
+from sparkrex.modes.rows.conditions import least_positions, measured_reach, reach, split_conditions
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.program import Op, compile_pattern
 from sparkrex.modes.rows.proven import Proven, apply_proofs
@@ -41,7 +41,8 @@ class Problem:
     """`sample` has the columns that conditions read, and no rows.
 
     `plan` is what proofs have left of the query's, and `proofs` says why; `is_impossible`: there is no match.
-    A condition or a measure reads at most `reach_back` rows before a match's rows, and `lookahead` rows behind them.
+    A condition or a measure reads at most `reach_back` rows before a match's rows; conditions read at most `lookahead`
+    rows behind the row that they are tested on.
     """
 
     plan: MatchRecognize
@@ -67,10 +68,10 @@ class Problem:
         variables, plan = traverse.variables(plan.pattern), proven.plan
         program = compile_pattern(plan.pattern, plan.source, variables)
         least = least_positions(program)
-        (before, behind), (measured_before, measured_behind) = reach(plan, least), measure_reach(plan, least)
+        (before, behind), measured_before = reach(plan, least), measured_reach(plan, least)
         return Problem(
             plan, program, split_conditions(plan),
-            max(before, measured_before), max(behind, measured_behind), sample, evaluator, settings, facts,
+            max(before, measured_before), behind, sample, evaluator, settings, facts,
             proven.proofs, proven.is_impossible,
         )
 

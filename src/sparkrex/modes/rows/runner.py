@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError
+from sparkrex.evaluate.context import values_in_rows
 from sparkrex.evaluate.facts import is_positive
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.reading import MatchReader
@@ -25,7 +26,10 @@ from sparkrex.modes.rows.choose import Choice, choose_matcher, next_choice
 from sparkrex.modes.rows.giving_up import feed_giving_up
 from sparkrex.modes.rows.matcher import GivesUpError, Partitions
 from sparkrex.modes.rows.output import Decided, build_output
+from sparkrex.modes.rows.overtaking import MARKS, Marks, may_overtake
+from sparkrex.modes.rows.silent import lasting_of
 from sparkrex.modes.rows.timeouts import add_timeouts
+from sparkrex.modes.rows.unread import targets_behind, unread_matches, wait_for_rows
 from sparkrex.scalar.expression import ColumnAt
 from sparkrex.stopwatch import Stopwatch
 
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.feed import Feed
     from sparkrex.matching.matches import Matches
+    from sparkrex.matching.silent import Lasting
     from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.scalar.prove import Facts
     from sparkrex.settings import Settings
@@ -84,11 +89,12 @@ class RowRunner:
 
     def open(self) -> State:
         """The state before the first feed."""
-        return State(_FRESH)
+        return State(_FRESH, (MARKS,) if may_overtake(self.choice.matcher) else ())
 
     def wakes(self, state: State, slots: NDArray[np.int64], horizon: int) -> NDArray[np.int64]:
         """See `matching.runner.Waking`."""
-        return first_wakes(state, slots, self.choice.matcher.known_moments, horizon)
+        limit_of = partial(values_in_rows, evaluator=self.evaluator)
+        return first_wakes(state, slots, self.choice.matcher.known_moments, horizon, limit_of)
 
     def forgets(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """See `matching.runner.Waking`."""
@@ -99,6 +105,10 @@ class RowRunner:
         if self.choice.problem.reads_begin:
             forgotten &= numbers["begins"]
         return forgotten
+
+    def lasting(self) -> list[Lasting]:
+        """See `matching.runner.Waking`."""
+        return lasting_of(self.choice, _FRESH.dtype.itemsize)
 
     def feed(self, state: State, feed: Feed) -> pa.Table:
         """See `matching.runner`."""
@@ -126,19 +136,32 @@ class RowRunner:
         numbers = state.numbers[feed.slots]
         begin = frame.begin
         first, covered = begin + numbers["start"], begin + numbers["covered"]
+        marks = None
+        if may_overtake(self.choice.matcher):
+            marks = Marks.of(state, feed, frame, first, covered)
         partitions = Partitions(
             frame.offsets, np.ascontiguousarray(numbers["begins"]), feed.closes, first.copy(),
             numbers["number"].copy(), feed.horizon, failures, frozenset(given_up),
+            None if marks is None else marks.asked,
         )
         matches = self.find_matches(feed, frame, partitions, numbers["dropped"], choice)
-        result = self._read(frame, matches, Decided(np.maximum(first, covered), partitions.start))
-        np.maximum.at(covered, np.searchsorted(frame.offsets, matches.start, side="right") - 1, matches.end)
+        matches = self._wait_for_rows(frame, partitions, matches)
+        if marks is None:
+            result = self._read(frame, matches, Decided(np.maximum(first, covered), partitions.start))
+            np.maximum.at(covered, np.searchsorted(frame.offsets, matches.start, side="right") - 1, matches.end)
+        else:
+            partitions.stand_at_first_asked()
+            result = self._read(frame, matches, Decided(first, partitions.start, marks.is_covered.copy()))
+            marks.cover(matches)
+            covered = begin.copy()  # the marks say it
         keep = np.maximum(begin, partitions.start - self.choice.problem.reach_back)
         after = np.empty(len(numbers), numbers.dtype)
         after["begins"] = numbers["begins"] & (keep == begin)
         after["start"], after["number"] = partitions.start - keep, partitions.number
         after["covered"], after["dropped"] = np.maximum(covered - keep, 0), numbers["dropped"] + keep - begin
         state.numbers[feed.slots] = after
+        if marks is not None:
+            marks.keep(state, feed, frame, keep, partitions.start)
         with self._place_errors():
             try:
                 state.close(feed, frame, keep, self.settings)
@@ -154,7 +177,9 @@ class RowRunner:
     ) -> None:
         """Note the starts that the search has given up, and will not come to again."""
         for row, error in (*(partitions.failures or ()), *given_up.items()):
-            if row < partitions.start[frame.place_of(row)]:
+            asked = partitions.asked
+            is_done = row < partitions.start[frame.place_of(row)] if asked is None else not asked[row]
+            if is_done:
                 (at,) = frame.arrangement.input_rows(np.array([row])).tolist()
                 state.failures.append(Failure(error, row_at(frame.table, at)))
 
@@ -168,8 +193,8 @@ class RowRunner:
             table = pa.table({"rex_row": pa.nulls(frame.table.num_rows, pa.int8())})
         arrangement = frame.arrangement
         columns = Columns(table, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
-        needs_before = self.plan.timeout is not None or partitions.failures is not None
-        before = partitions.copy() if needs_before else partitions
+        is_kept = self.plan.timeout is not None or partitions.failures is not None or partitions.asked is not None
+        before = partitions.copy() if is_kept else partitions
         with self._place_errors():
             self._check_positive(frame.table)
             while True:
@@ -180,7 +205,7 @@ class RowRunner:
                     break
                 except GivesUpError:
                     choice = next_choice(choice)
-                    if needs_before:
+                    if is_kept:
                         partitions.go_back(before)
                 except ExecutionError as error:
                     if error.row is not None:
@@ -194,6 +219,13 @@ class RowRunner:
         self.watch.lap("match", f"{len(matches):,} matches")
         return matches
 
+    def _wait_for_rows(self, frame: Frame, partitions: Partitions, matches: Matches) -> Matches:
+        """The matches whose measures read no row that is not there yet."""
+        targets, inside = targets_behind(self.plan)
+        if not (targets or inside) or not len(matches):
+            return matches
+        unread = unread_matches(targets, inside, self._reader(frame, matches), partitions)
+        return wait_for_rows(matches, unread, partitions)
     def _time_of(self, frame: Frame, row: int) -> object:
         """What the row at a position is ordered by first."""
         expression = self.plan.order_by[0].expression
@@ -232,13 +264,16 @@ class RowRunner:
         return int(matches.start[high - 1])
 
     def _read_all(self, frame: Frame, matches: Matches, decided: Decided | None) -> pa.Table:
-        reader = MatchReader(
-            frame.table, frame.arrangement, matches, self.choice.variables, self.plan.dialect, self.evaluator,
-            self.settings.thread_count(),
-        )
+        reader = self._reader(frame, matches)
         result = build_output(self.plan, reader, [frame.table.column(name) for name in self.keys], decided)
         self.watch.lap("measures", f"{result.num_rows:,} rows")
         return result
+
+    def _reader(self, frame: Frame, matches: Matches) -> MatchReader:
+        return MatchReader(
+            frame.table, frame.arrangement, matches, self.choice.variables, self.plan.dialect, self.evaluator,
+            self.settings.thread_count(),
+        )
 
     @contextmanager
     def _place_errors(self) -> Iterator[None]:

@@ -11,11 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from sparkrex.columns.ordered import Columns
 from sparkrex.columns.values import ints_of, plain
+from sparkrex.columns.wrap import wrap
+from sparkrex.evaluate.bounds import as_bounds
 from sparkrex.evaluate.bytecode import CannotCompileError
-from sparkrex.evaluate.context import Context
+from sparkrex.evaluate.context import Context, values_in_rows
 from sparkrex.kernels import path as p
 from sparkrex.matching.waking import horizon_number
 from sparkrex.modes.rows.deadlines import moment_behind
@@ -27,10 +30,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.waking import Moment
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
-    from sparkrex.scalar.expression import Expression
+    from sparkrex.scalar.expression import ColumnAt, Expression
 
 _SOME = "rex_some"
 _LARGEST = np.iinfo(np.int64).max
@@ -45,9 +49,16 @@ def find_silences(problem: Problem) -> dict[str, list[Moment]]:
     if key is None or key.is_descending or problem.lookahead:
         return {}
     found: dict[str, list[Moment]] = {}
+
+    def is_time(column: ColumnAt) -> bool:
+        return bool(pa.types.is_timestamp(problem.sample.schema.field(column.column).type))
+
     for condition in problem.conditions:
         if condition.row is not None:
-            moments = [moment for one in conjuncts(condition.row) for moment in _moments(one, key.expression, problem)]
+            moments = [
+                moment for conjunct in conjuncts(condition.row) for one in as_bounds(conjunct, is_time)
+                for moment in _moments(one, key.expression, problem)
+            ]
             if moments:
                 found[condition.variable] = moments
     return found
@@ -71,7 +82,8 @@ def _moments(conjunct: Expression, key: Expression, problem: Problem) -> Iterato
 
 
 def barred_variables(
-    silences: Mapping[str, list[Moment]], variables: tuple[str, ...], frame: Columns, partitions: Partitions
+    silences: Mapping[str, list[Moment]], variables: tuple[str, ...], frame: Columns, partitions: Partitions,
+    evaluator: Evaluator,
 ) -> NDArray[np.uint8]:
     """For each partition and variable, whether the next row cannot be mapped to it."""
     barred = np.zeros((len(partitions.ends), max(len(variables), 1)), np.uint8)
@@ -82,9 +94,13 @@ def barred_variables(
     places = np.flatnonzero((high > low) & ~partitions.ends)
     for number, name in enumerate(variables):
         for moment in silences.get(name, ()):
-            column = plain(frame.ordered.column(moment.column))
             last = high[places] - 1
-            values, is_known = ints_of(column)[last], np.asarray(column.is_valid())[last]
+            if moment.limit is None:
+                column = plain(frame.ordered.column(moment.column))
+                values, is_known = ints_of(column)[last], np.asarray(column.is_valid())[last]
+            else:
+                column = values_in_rows(moment.limit, frame.ordered.take(wrap(last)), evaluator)
+                values, is_known = ints_of(column), np.asarray(column.is_valid())
             # Of the difference of two times 64 bits may be too few; of what is far apart nothing is said.
             is_known &= (values < _LARGEST - abs(moment.distance)) & (values > abs(moment.distance) - _LARGEST)
             barred[places, number] |= is_known & (np.where(is_known, values, 0) + moment.distance <= horizon)

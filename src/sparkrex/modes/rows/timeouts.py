@@ -6,6 +6,7 @@ the beginnings of the pattern are searched once more (`kernels.timeouts`, or in 
 In an open partition a start may be undecided here although the matcher is done with it: it looks no further than to
 where no match can come, a timeout waits for the end of its window. Result rows have one order, that of starts. So the
 search then stands at that start again, as if it had got no further, and later matches are found again by the next feed.
+Where starts are on their own, only that start is asked for again.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def add_timeouts(
     if failed or partitions.given_up:
         is_kept = ~np.isin(starts, [*failed, *partitions.given_up])
         starts, numbers = starts[is_kept], numbers[is_kept]
-    undecided, timeouts = _search(problem, frame, before, starts, numbers)
+    undecided, timeouts = _search(problem, frame, before, partitions, starts, numbers)
     is_undecided = undecided >= 0
     if is_undecided.any():
         place = np.searchsorted(frame.offsets, matches.start, side="right") - 1
@@ -85,6 +86,11 @@ def _searched_in_vain(
     problem: Problem, frame: Columns, partitions: Partitions, before: Partitions, matches: Matches
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The rows at which the matcher looked for a match and found none, and the number that it would have had."""
+    if partitions.asked is not None and before.asked is not None:
+        is_one = before.asked > partitions.asked
+        is_one[matches.start] = False
+        own = np.flatnonzero(is_one)
+        return own, np.zeros(len(own), np.int64)
     # +1 where a range of rows begins in which searches were made, -1 behind its end.
     changes = np.zeros(frame.n_rows + 1, np.int64)
     np.add.at(changes, before.start, 1)
@@ -117,15 +123,19 @@ def _next_starts(problem: Problem, matches: Matches) -> NDArray[np.int64]:
 
 
 def _search(
-    problem: Problem, frame: Columns, before: Partitions, starts: NDArray[np.int64], numbers: NDArray[np.int64]
+    problem: Problem, frame: Columns, before: Partitions, partitions: Partitions, starts: NDArray[np.int64],
+    numbers: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], Matches]:
-    """By partition the first start that is undecided, -1 for none; and what has timed out before it."""
+    """By partition the first start that is undecided, -1 for none; and what has timed out before it.
+
+    Where starts are on their own, those that are undecided are asked for again instead.
+    """
     if not len(starts):
         return np.full(len(before.ends), -1), Matches.none()
     context = _context(problem, frame)
     if context is None:
-        return Beginnings(problem, frame).search(before, starts, numbers)
-    return _search_compiled(problem, frame, before, starts, numbers, context)
+        return Beginnings(problem, frame).search(partitions, starts, numbers)
+    return _search_compiled(problem, frame, before, partitions, starts, numbers, context)
 
 
 def _context(problem: Problem, frame: Columns) -> Context | None:
@@ -142,8 +152,8 @@ def _context(problem: Problem, frame: Columns) -> Context | None:
 
 
 def _search_compiled(
-    problem: Problem, frame: Columns, before: Partitions, starts: NDArray[np.int64], numbers: NDArray[np.int64],
-    context: Context,
+    problem: Problem, frame: Columns, before: Partitions, partitions: Partitions, starts: NDArray[np.int64],
+    numbers: NDArray[np.int64], context: Context,
 ) -> tuple[NDArray[np.int64], Matches]:
     program, variables = problem.program, (*problem.program.variables, _WINDOW)
     threads = problem.settings.thread_count()
@@ -159,6 +169,7 @@ def _search_compiled(
     deadlines = find_deadlines(problem.plan, variables, context.bytecode, before.horizon)
     stop = np.zeros(1, np.uint8)
     limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
+    asked = partitions.asked_between(0, frame.n_rows)
     offsets, window = before.offsets, len(variables) - 1
     barred = np.zeros((len(before.ends), 1), np.uint8)  # the window alone decides when nothing more can come
 
@@ -166,7 +177,7 @@ def _search_compiled(
         own = slice(*np.searchsorted(starts, [offsets[begin], offsets[end]]))
         bounds = Bounds(
             offsets[begin : end + 1], before.begins[begin:end], before.ends[begin:end], before.start[begin:end],
-            before.number[begin:end], barred[begin:end],
+            before.number[begin:end], barred[begin:end], asked,
         )
         path = context.path(int(np.diff(bounds.offsets).max(initial=0)))
         return search_timeouts(  # type: ignore[no-any-return]  # compiled

@@ -23,21 +23,26 @@ if TYPE_CHECKING:
 
 
 def find_results(
-    planned: Planned, settings: Settings, builder: Callable[..., Builder], starts: tuple[Rows, Rows]
+    planned: Planned, settings: Settings, builder: Callable[..., Builder], starts: tuple[Rows, Rows],
+    ends: tuple[Rows, Rows] | None = None,
 ) -> tuple[Segments, Segments]:
-    """The segments from these starts that count, and the same as MEASURES reads them (see `choose_results`)."""
-    return choose_results(planned.search, _find_in_blocks(planned, settings, builder, starts))
+    """The segments from these starts that count, and the same as MEASURES reads them (see `choose_results`).
+
+    With `ends`, those that end there, before rows are added that follow the pattern's segment.
+    """
+    return choose_results(planned.search, _find_in_blocks(planned, settings, builder, starts, ends))
 
 
 def _find_in_blocks(
-    planned: Planned, settings: Settings, builder: Callable[..., Builder], starts: tuple[Rows, Rows]
+    planned: Planned, settings: Settings, builder: Callable[..., Builder], starts: tuple[Rows, Rows],
+    ends: tuple[Rows, Rows] | None,
 ) -> Segments:
     search = planned.search
     operator = builder(planned.series, planned.conditions, settings.max_segments).build(planned.plan.physical)
     parts_found: list[Segments] = []
     n_found = 0
     try:
-        for part in find_segments(operator, planned.series, planned.logical.windows, starts):
+        for part in find_segments(operator, planned.series, planned.logical.windows, starts, ends):
             parts_found.append(part)
             n_found += len(part)
             if n_found > settings.max_segments:

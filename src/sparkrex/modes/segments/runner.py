@@ -5,6 +5,10 @@ last one (`operators.decided`). So every start is searched once, results come in
 back are the rows from the first undecided start on, and as many before it as conditions and measures read. The value of
 an aggregate does not depend on where its rows are cut (`kernels.pivots`).
 
+Under ALL MATCHES no later row changes a segment that is there. On a stream, unless matches are numbered, it does not
+wait for its start: a feed searches from all starts that may still have segments, with the ends that are new. So every
+start is searched once with each end.
+
 The plan is kept in the state: it is made of rows that the state has seen, and a runner is immutable. It is not saved:
 whatever the plan, the answers are the same. One that was made of few rows is made again over many more.
 """
@@ -22,6 +26,7 @@ import numpy as np
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError, InternalError
+from sparkrex.matching.silent import Lasting
 from sparkrex.matching.state import State
 from sparkrex.matching.waking import NEVER, Moment, first_wakes, holds_nothing
 from sparkrex.modes.segments.aggregates.registry import find
@@ -63,9 +68,11 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-FRESH = np.array((0, 0, 1), [("position", np.int64), ("next_start", np.int64), ("next_number", np.int64)])
-"""Of each slot: the positions, in its partition, of its first row held back and of its first undecided start; the
-number of its next match."""
+FRESH = np.array((0, 0, 0, 1), [
+    ("position", np.int64), ("next_start", np.int64), ("next_end", np.int64), ("next_number", np.int64),
+])
+"""Of each slot: the positions, in its partition, of its first row held back, of its first undecided start, and of the
+first end that no segment was given with (0 where segments are given by starts); the number of its next match."""
 _MANY_MORE = 16
 """A plan is made again for so many times the rows that it was made of."""
 
@@ -161,6 +168,34 @@ class SegmentRunner:
         measures = (with_indexes(measure.expression) for measure in self.search.measures)
         return any(isinstance(node, ColumnAt) and node.column == INDEX for one in measures for node in walk(one))
 
+    def lasting(self) -> list[Lasting]:
+        """See `matching.runner.Waking`."""
+        reach, record, span = self.reach, FRESH.dtype.itemsize, self.search.pattern.span
+        gap = ("the setting partition_gap",)
+        found = []
+        if self._reads_index:
+            found.append(Lasting("a number", "START_INDEX() and END_INDEX() count the rows of a key", gap, record))
+        if self._reads_number:
+            found.append(Lasting("a number", "MATCH_NUMBER() counts the matches of a key", gap, record))
+        if reach is None:
+            return found
+        if reach.before:
+            rows = "the last row" if reach.before == 1 else f"the last {reach.before} rows"
+            why = "a condition or a measure reads rows before a segment"
+            found.append(Lasting(rows, why, gap, record, reach.before, span))
+        if reach.growth is None:
+            why, remedies = "windows count rows, and time does not end them", ("a window on the ORDER BY column", *gap)
+            found.append(Lasting("open rows", why, remedies, record, None, span))
+        elif reach.after:
+            why = "NEXT reads behind a segment, a row that may never come"
+            found.append(Lasting("open rows", why, gap, record, None, span))
+        return found
+
+    @cached_property
+    def _gives_by_ends(self) -> bool:
+        """Whether a segment may come before those of earlier starts."""
+        return self.search.skip is None and not self._reads_number
+
     @cached_property
     def _reads_number(self) -> bool:
         """Whether the number of a match is asked for."""
@@ -204,11 +239,17 @@ class SegmentRunner:
             high = first_undecided(reach, frame.offsets, column, feed.closes, feed.horizon)
         high = np.maximum(low, high)
         result: pa.Table | None = None
-        if (low < high).any() or feed.is_whole:
-            n_starts = int((high - low).sum())
+        stop, ends = high, None
+        if self._gives_by_ends and (feed.horizon is not None or (numbers["next_end"] > numbers["next_start"]).any()):
+            end_stop = np.maximum(np.where(feed.closes, frame.end, frame.end - reach.after), frame.begin)
+            ends = frame.begin + np.maximum(numbers["next_end"] - numbers["position"], 0), end_stop
+            stop = np.maximum(low, np.where(ends[0] < end_stop, end_stop, low))
+            numbers["next_end"] = numbers["position"] + end_stop - frame.begin
+        if (low < stop).any() or feed.is_whole:
+            n_starts = int((stop - low).sum())
             planned = self._plan_search(state, frame, ordered, numbers["position"].copy(), n_starts)
             on_stop(planned.series.give_up)
-            counting, found = find_results(planned, self.settings, self.builder, (low, high))
+            counting, found = find_results(planned, self.settings, self.builder, (low, stop), ends)
             self.watch.lap("find", f"{len(found):,} segments")
             if planned.search.skip is not None:
                 np.maximum.at(high, _places(frame, counting), skipped_to(planned.search, counting))

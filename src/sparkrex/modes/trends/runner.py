@@ -20,6 +20,7 @@ from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Frame
 from sparkrex.matching.reporting import feed_reporting, without_rows
 from sparkrex.matching.runner import Gathered
+from sparkrex.matching.silent import Lasting
 from sparkrex.matching.state import State
 from sparkrex.matching.waking import NEVER, holds_nothing
 from sparkrex.modes.trends.arranged import ArrangedRows
@@ -84,6 +85,18 @@ class TrendRunner:
         if self.query.window is not None and self.query.window.unit is WindowUnit.EVENTS:
             forgotten &= state.numbers["n_seen"][slots] == 0
         return forgotten
+
+    def lasting(self) -> list[Lasting]:
+        """See `matching.runner.Waking`."""
+        window = self.query.window
+        if window is not None and window.unit is not WindowUnit.EVENTS:
+            return []
+        why = "WITHIN counts events, and time does not end such a window"
+        if window is None:
+            why = "without WITHIN a partition is one window, which has no end"
+        span = self.query.span if window is None else window.span
+        remedies, record = ("WITHIN with a length of time", "the setting partition_gap"), FRESH.dtype.itemsize
+        return [Lasting("open windows, and events that may be followed", why, remedies, record, None, span)]
 
     @property
     def gathers(self) -> bool:

@@ -16,6 +16,7 @@ from sparkrex.matching.event_order import order_columns
 from sparkrex.matching.waking import NEVER, holds_nothing
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.runner import EventRunner
+from sparkrex.modes.events.silent import lasting_of
 from sparkrex.modes.events.taking_part import rows_taking_part as rows_of_query
 from sparkrex.modes.workload.choose import Chosen, choose, settled_plan
 from sparkrex.modes.workload.compiled import compile_plan
@@ -23,7 +24,7 @@ from sparkrex.modes.workload.estimate import estimate
 from sparkrex.modes.workload.naming import NamingEvaluator, inside
 from sparkrex.modes.workload.output import build_workload
 from sparkrex.modes.workload.plan import ERROR
-from sparkrex.modes.workload.state import Layout, WorkloadState, taken_over
+from sparkrex.modes.workload.state import FRESH, Layout, WorkloadState, taken_over
 from sparkrex.modes.workload.taking_part import rows_taking_part
 from sparkrex.modes.workload.waiting import order_of
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.feed import Feed, Frame
+    from sparkrex.matching.silent import Lasting
     from sparkrex.matching.state import State
     from sparkrex.modes.events.nfab.contract import EventMatches
     from sparkrex.modes.workload.plan import WorkloadPlan
@@ -166,6 +168,15 @@ class WorkloadRunner:
         for runner, own in zip(self.own.values(), state.own, strict=True):
             found &= runner.forgets(own, slots)
         return found
+
+    def lasting(self) -> list[Lasting]:
+        """See `matching.runner.Waking`. Patterns have texts of their own, so it names them instead of a place."""
+        record = FRESH.dtype.itemsize
+        return [
+            replace(one, why=f"pattern {named.name}: {one.why}", span=None)
+            for named, query in zip(self.plan.patterns, self.plan.queries, strict=True)
+            for one in lasting_of(query, record)
+        ]
 
     def takes_over(self, state: State, stays: Collection[str], schema: pa.Schema) -> WorkloadState:
         """See `matching.runner.TakingOver`."""

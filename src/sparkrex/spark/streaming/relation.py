@@ -16,6 +16,7 @@ from pyspark.sql.types import LongType
 
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
+from sparkrex.matching.runner import Waking
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.spark.shipping import shipped_processor, shipped_task
 from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from sparkrex.matching.silent import Lasting
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.protocol import Mode
     from sparkrex.settings import Settings
@@ -54,8 +56,9 @@ def through_buckets(
 
     If the host drains a checkpoint: what the end of the stream decides, as a table.
     """
-    work, rows, output = _stream_work(projected, lowered, mode, plan, host, relation, settings)
+    work, rows, output, lasting = _stream_work(projected, lowered, mode, plan, host, relation, settings)
     sample = work.task.schema.empty_table()
+    host.lasting = lasting
     packing = Packing(work.task.schema, bucket_count(settings, host.spark))
     packed = rows.mapInArrow(shipped_task(packing), f"{BUCKET} int, {PAYLOAD} binary")
     if host.checkpoint is not None:
@@ -75,8 +78,8 @@ def through_buckets(
 def _stream_work(
     projected: DataFrame, lowered: Lowered, mode: Mode[Any], plan: Plan, host: SparkHost, relation: Relation,
     settings: Settings,
-) -> tuple[StreamWork, DataFrame, StructType]:
-    """The work on a stream, the rows for it, and what comes out."""
+) -> tuple[StreamWork, DataFrame, StructType, list[Lasting]]:
+    """The work on a stream, the rows for it, what comes out, and what is kept of silent keys."""
     check_requirements(host.spark)
     types = {field.name: field.dataType for field in projected.schema}
     check_keys(lowered, types, host, relation)
@@ -90,7 +93,7 @@ def _stream_work(
     sample = zoned_arrow_schema(rows.schema, host.time_zone()).empty_table()
     carried = Carried(zoned_arrow_schema(output, host.time_zone()), False, None, sparkrex.__version__)
     batch = _batch_task(lowered, mode, plan, sample, carried, settings)
-    _refuse_runner(batch, sample, settings, host, relation)
+    lasting = _lasting(batch, sample, settings, host, relation)
     n_buckets = bucket_count(settings, host.spark)
     task = StreamTask(
         mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
@@ -98,18 +101,20 @@ def _stream_work(
         fingerprint=_own_fingerprint(plan, batch.plan, sample.schema, settings, host), text=plan.title(),
         version=sparkrex.__version__, members=Members.of(plan, n_buckets),
     )
-    return StreamWork(task, batch), rows, output
+    return StreamWork(task, batch), rows, output, lasting
 
 
-def _refuse_runner(
+def _lasting(
     task: WorkerTask, sample: pa.Table, settings: Settings, host: SparkHost, relation: Relation
-) -> None:
-    """Raise REX302 for a search that needs whole partitions: those of a stream never are."""
+) -> list[Lasting]:
+    """What is kept of silent keys. Raises REX302 for a search that needs whole partitions: those of a stream never are.
+    """
     keys = tuple(column for column, _ in task.key_names)
     evaluator = WorkerEvaluator(task.plan, settings)
     try:
         runner = task.mode.runner(task.plan, sample, keys, evaluator, settings)
         refusal = runner.refusal
+        lasting = runner.lasting() if isinstance(runner, Waking) and refusal is None else []
     finally:
         evaluator.close()
     if refusal is not None:
@@ -117,6 +122,7 @@ def _refuse_runner(
             "REX302", "this search needs whole partitions, and those of a stream never are", host.source, relation.span,
             notes=(refusal,), hint="bound the pattern: by WITHIN, window(...), or quantifiers",
         )
+    return lasting
 
 
 def _batch_task(

@@ -75,7 +75,7 @@ class Automaton:
         status, row, n_matches, found, n_labels, labels, n_failed, failed = in_form(kernel.walk, self.form)(
             states, bounds, lookahead, viability.steps.reshape(-1), viability.n_positions, viability.entry,
             viability.first_entry, np.array([viability.accepts_before(0)] * 2), skip.mode, member, wants_labels,
-            reports, np.array([stop], np.uint8),
+            reports, np.empty(0, np.uint8), np.array([stop], np.uint8),
         )
         self.failed = [(int(row), int(why)) for row, why in failed[:n_failed]]
         matches = [(int(a), int(b), int(c)) for a, b, c in found[:n_matches]]

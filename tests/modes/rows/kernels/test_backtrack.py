@@ -70,7 +70,8 @@ class Search:
         n = len(cuts) - 1
         barred = np.zeros((n, len(variables) + 1), np.uint8)
         bounds = arguments.Bounds(
-            cuts, np.full(n, begins), np.full(n, ends), cuts[:-1] + start, np.full(n, number), barred
+            cuts, np.full(n, begins), np.full(n, ends), cuts[:-1] + start, np.full(n, number), barred,
+            np.empty(0, np.uint8),
         )
         numbers, bitmaps = bitmaps_of(self.pattern, text)
         if not ends:

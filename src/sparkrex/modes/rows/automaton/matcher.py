@@ -40,6 +40,7 @@ class AutomatonMatcher(Matcher):
     """Immutable but for its tables, which only ever gain entries; it gives up when they grow too large."""
 
     name = "automaton"
+    takes_asked = True
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -132,7 +133,7 @@ class AutomatonMatcher(Matcher):
         status, row, n_matches, found, n_labels, labels, n_failed, failed = kernel_for(walk, len(rows))(
             rows, bounds, self.problem.lookahead, steps.tolist() if is_few else steps, viability.n_positions,
             viability.entry, viability.first_entry, every_end.accepts, self.skip_mode, self.problem.skip_member,
-            self.wants_labels, partitions.failures is not None, flag,
+            self.wants_labels, partitions.failures is not None, partitions.asked_between(origin, stop), flag,
         )
         first, last, numbers = (np.ascontiguousarray(column) for column in found[:n_matches].T)
         label_offsets = np.zeros(n_matches + 1, np.int64)

@@ -209,13 +209,13 @@ class _Positions:
         targets = sorted({int(at) for at in program.first[matches]})
         self.position_of = np.full(len(program), -1, np.int64)
         self.position_of[targets] = np.arange(len(targets))
-        closures = [_closure(program, at, is_first=False) for at in targets]
+        closures = [closure(program, at, is_first=False) for at in targets]
         # Where a match starts is a position of its own, even if a loop comes back to the same instruction.
         self.entry = self.first_entry = len(closures)
-        closures.append(_closure(program, program.entry, is_first=False))
+        closures.append(closure(program, program.entry, is_first=False))
         if (program.operation == Op.START).any():
             self.first_entry = len(closures)
-            closures.append(_closure(program, program.entry, is_first=True))
+            closures.append(closure(program, program.entry, is_first=True))
         self.closures = closures
         longest = max(1, *(len(found) for found in closures))
         if longest * len(closures) > MOST_OPTIONS:
@@ -230,7 +230,7 @@ class _Positions:
         self.gives_empty = bool(self.accepts_at_end[self.entry] or self.accepts_at_end[self.first_entry])
 
 
-def _closure(program: Program, entry: int, *, is_first: bool) -> list[tuple[int, bool]]:
+def closure(program: Program, entry: int, *, is_first: bool) -> list[tuple[int, bool]]:
     """What can be reached without a row, in order of preference: MATCH instructions, and -1 for acceptance.
 
     The flag tells that the way there passes `$`. `^` lets pass where a match starts at the partition's first row only.

@@ -12,7 +12,7 @@ from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
-from sparkrex.modes.rows.deadlines import find_deadlines, moments
+from sparkrex.modes.rows.deadlines import find_deadlines, moments, order_bounds
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Instructions, Limits, Tests
 from sparkrex.modes.rows.matcher import Matcher
@@ -38,6 +38,7 @@ class BacktrackMatcher(Matcher):
     """Immutable: a problem, and what is remembered at its splits."""
 
     name = "backtrack"
+    takes_asked = True
     slower = "slower: it may go back over rows"
 
     def __init__(self, problem: Problem) -> None:
@@ -74,6 +75,13 @@ class BacktrackMatcher(Matcher):
         )
         budget = [f"step budget {self.problem.settings.max_steps:,} per start row"] if total > per_partition else []
         return [f"program of {len(self.problem.program)} instructions", memory, *budget]
+
+    def bounded_variables(self) -> frozenset[str]:
+        """See `modes.rows.matcher`."""
+        code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
+        variables = self.problem.program.variables
+        bounds = order_bounds(self.problem.plan, variables, code)
+        return super().bounded_variables().union(name for name, own in zip(variables, bounds, strict=True) if own)
 
     def moments(self) -> set[Moment]:
         """See `modes.rows.matcher`."""
@@ -127,12 +135,13 @@ class BacktrackMatcher(Matcher):
         barred = self.barred(context.frame, partitions)
         deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
         limits = Limits(problem.lookahead, problem.settings.max_steps, stop, partitions.failures is not None)
+        asked = partitions.asked_between(0, context.frame.n_rows)
 
         def search(begin: int, end: int) -> tuple[Any, ...]:
             offsets = partitions.offsets[begin : end + 1]
             bounds = Bounds(
                 offsets, partitions.begins[begin:end], partitions.ends[begin:end], partitions.start[begin:end],
-                partitions.number[begin:end], barred[begin:end],
+                partitions.number[begin:end], barred[begin:end], asked,
             )
             path = context.path(int(np.diff(offsets).max(initial=0)))
             return kernel.search(  # type: ignore[no-any-return]  # compiled

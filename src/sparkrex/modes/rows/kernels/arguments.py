@@ -20,6 +20,7 @@ class Bounds(NamedTuple):
     start: Any
     number: Any
     barred: Any
+    asked: Any
 
 
 class Instructions(NamedTuple):

@@ -66,7 +66,7 @@ def look_back(symbols, partitions, open_ends, lookahead, transitions, shift, par
 
 @njit(cache=True, nogil=True)
 def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, accepts_open, skip_mode, skip_member,
-         wants_labels, reports, stop):
+         wants_labels, reports, asked, stop):
     """All matches, each found by taking the first way that can still accept.
 
     Parameters
@@ -81,6 +81,7 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
     accepts_open : bool per kind of end and position, whether a match may end before a row that is not there yet
     skip_mode, skip_member : AFTER MATCH SKIP, and per variable whether it is skipped to
     reports : whether the search goes on at the next row where AFTER MATCH SKIP cannot
+    asked : see `modes.rows.matcher.Partitions`; no entries where starts are searched in order
     stop : uint8, one entry, set by another thread when nobody waits for the answer any more (see `threads`)
 
     Returns
@@ -98,6 +99,7 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
     n_matches = np.int64(0)
     n_labels = np.int64(0)
     n_failed = np.int64(0)
+    overtakes = len(asked) > 0
     for partition in range(n_partitions):
         low = offsets[partition]
         high = offsets[partition + 1]
@@ -107,10 +109,13 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
         number = next_number[partition]
         at_first = begins[partition]
         while start < high:
+            if overtakes and asked[start] == 0:
+                start += 1
+                continue
             position = entry
             if at_first and start == low:
                 position = first_entry
-            elif start < known:
+            elif start < known and not overtakes:
                 # Most rows of a selective pattern start nothing.
                 while start < known and steps[states[start] * n_positions + entry] == NONE:
                     start += 1
@@ -136,9 +141,14 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
                 row += 1
             if row >= known and is_open and not accepts_open[ends[partition], position]:
                 outcome = UNDECIDED
-            if outcome == UNDECIDED:
-                break
             following = start + 1
+            if outcome == UNDECIDED:
+                if not overtakes:
+                    break
+                start = following
+                continue
+            if overtakes:
+                asked[start] = 0
             if outcome == ACCEPT:
                 if n_matches >= found.shape[0]:
                     larger = np.empty((2 * n_matches, 3), np.int64)

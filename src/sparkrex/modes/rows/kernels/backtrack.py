@@ -423,6 +423,7 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
     n_matches = 0
     n_labels = 0
     n_failed = 0
+    overtakes = bounds.asked.shape[0] > 0
     reads_context = False
     for v in range(tests.code_begin.shape[0]):
         reads_context = reads_context or tests.code_begin[v] < tests.code_end[v]
@@ -435,7 +436,15 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
         known = high - limits.lookahead if is_open else high
         touched = low  # rows from low up to here may have bits set in memory
         while start < high:
-            if runs.possible.shape[0] > 0:
+            if overtakes:
+                if runs.possible.shape[0] > 0 and (
+                    runs.possible[start] == GIVEN_UP or (start < known and runs.possible[start] == 0)
+                ):
+                    bounds.asked[start] = 0
+                if bounds.asked[start] == 0:
+                    start += 1
+                    continue
+            elif runs.possible.shape[0] > 0:
                 while start < high and (
                     runs.possible[start] == GIVEN_UP or (start < known and runs.possible[start] == 0)
                 ):
@@ -454,9 +463,14 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
                 )
             if start_touched > start:
                 _clear(start_memory, (start - low) * memo.n_start_slots, (start_touched - low) * memo.n_start_slots)
-            if outcome == _UNDECIDED:
-                break
             following = start + 1
+            if outcome == _UNDECIDED:
+                if not overtakes:
+                    break
+                start = following
+                continue
+            if overtakes:
+                bounds.asked[start] = 0
             if outcome == _FOUND:
                 if n_matches >= match_start.shape[0]:
                     match_start = _grow(match_start, n_matches + 1)

@@ -64,6 +64,7 @@ def search_timeouts(bounds, starts, numbers, program, window, memo, tests, deadl
     -------
     status, row : DONE, or an error and the row where the search began
     undecided int64 : by partition, the first start that rows to come decide, -1 for none. No later one is looked at.
+        Where starts are on their own, `bounds.asked` is set at all of them instead.
     n_found, found_start int64, found_end int64 : timeouts, as ranges of rows
     n_labels, labels int16 : of the rows, one timeout after the other
     """
@@ -188,7 +189,10 @@ def search_timeouts(bounds, starts, numbers, program, window, memo, tests, deadl
             if touched > start:
                 _clear(memory, (start - low) * memo.n_start_slots, (touched - low) * memo.n_start_slots)
             if result == UNDECIDED:
-                undecided[p] = start
+                if bounds.asked.shape[0] > 0:
+                    bounds.asked[start] = 1
+                else:
+                    undecided[p] = start
             elif result == FOUND:
                 if n_found >= found_start.shape[0]:
                     found_start = _grow(found_start, n_found + 1)

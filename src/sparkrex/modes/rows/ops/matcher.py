@@ -19,7 +19,7 @@ from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.rows.deadlines import find_deadlines, moments
+from sparkrex.modes.rows.deadlines import find_deadlines, moments, order_bounds
 from sparkrex.modes.rows.kernels import ops as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Limits
 from sparkrex.modes.rows.kernels.backtrack import DONE
@@ -157,6 +157,13 @@ class OpsMatcher(Matcher):
             conditions, problem.program.variables, frame, problem.evaluator, problem.settings.thread_count()
         )
 
+    def bounded_variables(self) -> frozenset[str]:
+        """See `modes.rows.matcher`."""
+        code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
+        variables = self.problem.program.variables
+        bounds = order_bounds(self.problem.plan, variables, code)
+        return super().bounded_variables().union(name for name, own in zip(variables, bounds, strict=True) if own)
+
     def moments(self) -> set[Moment]:
         """See `modes.rows.matcher`."""
         code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
@@ -206,7 +213,7 @@ class OpsMatcher(Matcher):
             offsets = partitions.offsets[begin : end + 1]
             bounds = Bounds(
                 offsets, partitions.begins[begin:end], partitions.ends[begin:end], partitions.start[begin:end],
-                partitions.number[begin:end], barred[begin:end],
+                partitions.number[begin:end], barred[begin:end], np.empty(0, np.uint8),
             )
             if reverse is not None:
                 searches.append(ReverseSearch(bounds, tables, tests, limits))
