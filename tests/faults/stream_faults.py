@@ -95,8 +95,8 @@ TIME_FAULTS = (
     ),
     StreamFault("the end does not close", BucketOperator.drain, "closes=True", "closes=False"),
     StreamFault(
-        "what waits is not drained", BucketOperator.drain, "pending = self._pending(store)",
-        "pending = self._pending(store).slice(0, 0)",
+        "what waits is not drained", BucketOperator.drain, "[self._pending(store), ",
+        "[self._pending(store).slice(0, 0), ",
     ),
 )
 
@@ -117,12 +117,12 @@ NUMBER_FAULTS = (
         "keys with one hash are one partition", order.ordered_partitions, "words[:n_keys]", "words[:1]", "streams keys",
     ),
     StreamFault(
-        "the state of another query is taken", Head.read, 'found.pop("fingerprint") != fingerprint',
-        'found.pop("fingerprint") is None', "another query",
+        "the state of another query is taken", Head.read, 'whose["fingerprint"] != fingerprint',
+        'whose["fingerprint"] is None', "another query",
     ),
     StreamFault(
-        "another format is read", Head.read, 'found.pop("format") != FORMAT', 'found.pop("format") is None',
-        "another format",
+        "another format is read", Head.read,
+        '(whose["format"], whose["slots"]) != (FORMAT, FORMAT_VERSION)', 'whose["format"] is None', "another format",
     ),
 )
 
