@@ -142,6 +142,20 @@ def test_several_streams_and_tables(files: Files, spark: SparkSession, text: str
         spark.catalog.dropTempView("seen")
 
 
+def test_several_patterns_over_a_stream_that_is_shuffled(files: Files) -> None:
+    """Spark may shuffle it once, and then tells only one of them the watermark."""
+    stream = files.stream().repartition(2, "sym")
+    text = f"SELECT began FROM ticks {_PATTERN}"
+    twice = f"{text} UNION ALL SELECT began FROM ticks {_PATTERN.replace('A B', 'A B B')}"
+    assert rex.sql(text, ticks=stream).isStreaming
+    refused(lambda: rex.sql(twice, ticks=stream), "REX421", f"ticks {_PATTERN.replace('A B', 'A B B')}", "watermark")
+    files.spark.conf.set("spark.sql.exchange.reuse", "false")
+    try:
+        assert rex.sql(twice, ticks=stream).isStreaming
+    finally:
+        files.spark.conf.unset("spark.sql.exchange.reuse")
+
+
 @pytest.mark.parametrize(
     ("text", "code", "at", "words"),
     [

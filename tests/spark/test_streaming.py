@@ -114,6 +114,18 @@ def test_it_goes_on_where_it_stopped(files: Files) -> None:
         rex.drain(files.checkpoint(), ROWS.replace("DOWN+", "DOWN"), ticks=files.stream(), settings=SETTINGS)
 
 
+def test_patterns_that_are_alike_each_get_the_watermark(files: Files) -> None:
+    """Spark would shuffle the rows of both once, and tell the watermark to one of them only."""
+    files.add(ticks(23, 150), ticks(24, 1, 1_000))
+    text = f"SELECT 1 AS which, * FROM ({ROWS}) UNION ALL SELECT 2 AS which, * FROM ({ROWS})"
+    found = rex.sql(text, ticks=files.stream(), settings=SETTINGS)
+    files.run(found)
+    expected = lines(rex.sql(text, ticks=files.whole(), settings=SETTINGS))
+    written = files.written(found)
+    for which in "12":
+        assert sum(line.startswith(f"Row(which={which}") for line in written) > 0.4 * len(expected)
+
+
 @pytest.mark.slow
 def test_rows_that_take_no_part_still_move_the_watermark(files: Files) -> None:
     files.add(ticks(11, 100))

@@ -57,6 +57,8 @@ class SparkHost:
         """Of a streaming query that has stopped and is drained: its streams are what its state still holds."""
         self.n_alike: Counter[str] = Counter()
         """How many patterns over streams there have been so far, by fingerprint."""
+        self.n_streams, self.is_shuffled = 0, False
+        """How many patterns over streams there are, and whether the stream of one is shuffled before it."""
         self.lasting: list[Lasting] = []
         """What its streams keep of silent keys."""
 

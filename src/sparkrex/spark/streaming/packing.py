@@ -23,10 +23,11 @@ _ROWS_OF_A_BATCH = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Rows of a map task as blobs by bucket."""
+    """Rows of a map task as blobs by bucket. No two patterns have one `marker`: see `spark.streaming.reuse`."""
 
     schema: pa.Schema
     n_buckets: int
+    marker: str
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One blob or more of each bucket; empty ones tell the others of the batch."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
@@ -26,6 +27,7 @@ from sparkrex.spark.streaming.metrics import observed
 from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD, Packing, Unpacking
 from sparkrex.spark.streaming.processor import OUTPUT, StreamWork
 from sparkrex.spark.streaming.requirements import check_requirements
+from sparkrex.spark.streaming.reuse import may_be_shared, refuse_shared
 from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
 from sparkrex.spark.worker_types import refuse_types
@@ -59,7 +61,7 @@ def through_buckets(
     work, rows, output, lasting = _stream_work(projected, lowered, mode, plan, host, relation, settings)
     sample = work.task.schema.empty_table()
     host.lasting = lasting
-    packing = Packing(work.task.schema, bucket_count(settings, host.spark))
+    packing = Packing(work.task.schema, bucket_count(settings, host.spark), uuid4().hex)
     packed = rows.mapInArrow(shipped_task(packing), f"{BUCKET} int, {PAYLOAD} binary")
     if host.checkpoint is not None:
         parts = host.checkpoint.parts(work.task)
@@ -81,6 +83,11 @@ def _stream_work(
 ) -> tuple[StreamWork, DataFrame, StructType, list[Lasting]]:
     """The work on a stream, the rows for it, what comes out, and what is kept of silent keys."""
     check_requirements(host.spark)
+    if projected.isStreaming:
+        host.n_streams += 1
+        host.is_shuffled |= may_be_shared(projected)
+        if host.n_streams > 1 and host.is_shuffled:
+            refuse_shared(projected, host.source, relation.span)
     types = {field.name: field.dataType for field in projected.schema}
     check_keys(lowered, types, host, relation)
     check_stream_keys(lowered, types, host.source, relation.span)
