@@ -30,11 +30,11 @@ from sparkrex.modes.trends.language.syntax import TrendOptions
 from sparkrex.modes.trends.plan import Counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 SCHEMA = pa.schema({
     "id": pa.int64(), "k": pa.string(), "a": pa.bool_(), "b": pa.bool_(), "c": pa.bool_(), "x": pa.int64(),
-    TIME: pa.timestamp("us"),
+    TIME: pa.timestamp("us", "UTC"),
 })
 BOUNDS = (2, 3)
 """Seconds: those in queries, which decide what times are tried."""
@@ -98,12 +98,20 @@ def _row_query(draw: random.Random) -> tuple[Query, str]:
             bound = draw.choice(bounds[:3] if name == "A" else bounds)
             condition += f" AND {bound.format(size)}"
             bound_kinds.add("PREV" if "PREV" in bound else "FIRST" if "FIRST" in bound else "A.ts")
+        if draw.random() < 0.2:
+            # Always true: what is asked is whether bounds in time beside it still decide.
+            # Arrays are the interpreter's, which is slow.
+            true = draw.choice(["COUNT(*) < 99", "COUNT(A.x) < 99"] * 4 + ["ARRAY_AGG(id)[0] >= 0"])
+            condition = f"{true} AND {condition}"
+            bound_kinds.add("aggregate")
         defined.append(f"{name} AS {condition}")
     within = draw.random() < 0.35
     rows = draw.choice(["ONE ROW PER MATCH"] * 3 + ["ALL ROWS PER MATCH", "ALL ROWS PER MATCH WITH UNMATCHED ROWS"])
+    if within and rows == "ONE ROW PER MATCH" and draw.random() < 0.4:
+        rows += " SHOW TIMEOUT MATCHES"
     skip = draw.choice(["PAST LAST ROW", "PAST LAST ROW", "TO NEXT ROW", "TO NEXT ROW"])
     more = draw.choice(["", "", "", ", MATCH_NUMBER() AS m", ", NEXT(LAST(id)) AS later"])
-    if rows != "ONE ROW PER MATCH":  # its rows come as a whole: all of them wait for the row behind the last one
+    if "ALL ROWS" in rows:  # its rows come as a whole: all of them wait for the row behind the last one
         more = more.replace("NEXT(LAST", "NEXT(FINAL LAST")
     text = (
         f"PARTITION BY k ORDER BY ts MEASURES FIRST(id) AS f, FINAL LAST(id) AS l, FINAL COUNT(*) AS n{more} {rows} "
@@ -111,7 +119,10 @@ def _row_query(draw: random.Random) -> tuple[Query, str]:
         f"DEFINE {', '.join(defined)}"
     )
     kinds = [f"{pattern!r}", skip, *(["WITHIN"] if within else []), *sorted(bound_kinds)]
-    kinds += ["unmatched" if "UNMATCHED" in rows else "all rows" if "ALL" in rows else "one row"]
+    kinds += [
+        "unmatched" if "UNMATCHED" in rows else "all rows" if "ALL" in rows
+        else "timeouts" if "TIMEOUT" in rows else "one row"
+    ]
     kinds += ["number" if "NUMBER" in more else "NEXT"] if more else []
     return Query(text, settings={"tie_break": "id"}), ", ".join(kinds)
 
@@ -212,7 +223,7 @@ def certain_rows(case: Case, marks: list[int], draw: random.Random) -> list[Coun
             rows += [row | {"k": f"{number} {place}"} for row in (*known, *more)]
     answers: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for row in case.query.batch(table_of(rows)).to_pylist():
-        answers[row["k"]][repr({name: value for name, value in row.items() if name not in _ITS_OWN})] += 1
+        answers[row["k"]][_told(row)] += 1
     found = []
     for number, n in enumerate(n_ways):
         least = answers[f"{number} 0"]
@@ -254,7 +265,12 @@ def table_of(rows: Iterable[Row]) -> pa.Table:
 
 def written(table: pa.Table) -> list[str]:
     """The rows as text, without their key and without numbers that a stream gives otherwise."""
-    return [repr({name: value for name, value in row.items() if name not in _ITS_OWN}) for row in table.to_pylist()]
+    return [_told(row) for row in table.to_pylist()]
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """A row in words, whatever a time zone is called."""
+    return repr({name: value for name, value in row.items() if name not in _ITS_OWN}).replace("Etc/UTC", "UTC")
 
 
 def too_early(found: Iterable[Timing]) -> list[Timing]:

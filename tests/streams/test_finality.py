@@ -40,6 +40,10 @@ def row_query(pattern: str, define: str, *, within: str = "", skip: str = "PAST 
     row_query("A B*", "A AS a, B AS b AND PREV(ts) > ts - INTERVAL '2' SECOND"),
     row_query("A B*", "A AS a, B AS b AND B.ts BETWEEN A.ts AND A.ts + INTERVAL '1999999' MICROSECOND"),
     row_query("A B*", "A AS a, B AS b AND ts BETWEEN PREV(ts) AND PREV(ts) + INTERVAL '1999999' MICROSECOND"),
+    row_query("A B*", "A AS COUNT(A.*) < 9, B AS b AND COUNT(*) < 9", within="WITHIN INTERVAL '2' SECOND"),
+    row_query("A B*", "A AS a, B AS COUNT(*) < 9 AND ts < FIRST(A.ts) + INTERVAL '2' SECOND"),
+    row_query("A B*", "A AS a, B AS ARRAY_AGG(B.id)[0] > 0", within="WITHIN INTERVAL '2' SECOND"),
+    row_query("A B*", "A AS a, B AS ARRAY_AGG(B.id)[0] > 0 AND LAST(A.ts) > ts - INTERVAL '2' SECOND AND b"),
 ], ids=lambda query: query.text[query.text.index("PATTERN") :])
 def test_time_alone_ends_a_greedy_match(query: Query) -> None:
     """The bound is not reached, so the tick before it decides; nothing but the watermark comes."""

@@ -25,10 +25,23 @@ def fixed_interval(expression: Expression) -> int | None:
     """Microseconds of an interval written in one unit of fixed length; the host, asked instead, would have to load."""
     match expression:
         case Call("interval", (Literal(str() as number), Literal(str() as unit))):
-            length = _MICROSECONDS.get(unit.upper().removesuffix("S"))
+            length = _MICROSECONDS.get(_unit(unit))
             return int(number) * length if length is not None and number.isdigit() else None
         case _:
             return None
+
+
+def is_same_in_every_zone(interval: Expression) -> bool:
+    """Whether an interval is of fixed length and not written in days, which are not always 24 hours long."""
+    match interval:
+        case Call("interval", (_, Literal(str() as unit))):
+            return fixed_interval(interval) is not None and _unit(unit) not in ("DAY", "WEEK")
+        case _:
+            return False
+
+
+def _unit(text: str) -> str:
+    return text.upper().removesuffix("S")
 
 
 def as_bounds(conjunct: Expression, is_time: Callable[[ColumnAt], bool]) -> Iterator[Expression]:

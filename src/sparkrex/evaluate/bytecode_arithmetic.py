@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sparkrex.columns.values import BOOL, FLOAT, INT, INTERVAL, Kind
+from sparkrex.evaluate.bounds import is_same_in_every_zone
 from sparkrex.evaluate.bytecode import UNTYPED, CannotCompileError
 from sparkrex.kernels import machine as m
 from sparkrex.scalar.expression import Difference, OnZero
@@ -91,7 +92,9 @@ def arithmetic(out: Bytecode, node: Call, operands: list[Operand]) -> Operand:
         return _number_arithmetic(out, node, left, right)
     # Intervals count microseconds, and where there are time zones a day is not always 24 hours.
     time = _in_microseconds(left.kind)
-    is_movable = left.kind == INTERVAL or time == Kind("timestamp", "us")
+    is_movable = left.kind == INTERVAL or time == Kind("timestamp", "us") or (
+        time is not None and is_same_in_every_zone(node.operands[1])
+    )
     if is_movable and right.kind == INTERVAL and name in ("add", "subtract"):
         moved = left if time is None else converted(out, left, time)
         return out.result(m.ADD_I if name == "add" else m.SUB_I, moved.kind, moved, right)

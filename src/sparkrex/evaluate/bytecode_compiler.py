@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.columns.values import BOOL, FLOAT, INT, STRING, Kind
 from sparkrex.errors import ExecutionError
-from sparkrex.evaluate.bounds import as_bounds
+from sparkrex.evaluate.bounds import as_bounds, fixed_interval
 from sparkrex.evaluate.bytecode import UNTYPED, Bytecode, CannotCompileError, Operand, boolean
 from sparkrex.evaluate.bytecode_arithmetic import arithmetic, compare, sign
 from sparkrex.evaluate.bytecode_jumps import case, coalesce, connector, extreme, nullif
@@ -99,7 +99,7 @@ class Compiler:
                 # `IF(false, 0 / 0, 1)`: it fails only if it is reached, so it is evaluated where it stands.
                 if not is_guarded:
                     raise
-        projection = row_local(node, is_guarded=is_guarded)
+        projection = row_local(node, is_guarded=is_guarded and not self._is_moved_time(node))
         if projection is not None and self.kinds(projection.expression) is not None:
             return self._load(projection)
         match node:
@@ -113,6 +113,14 @@ class Compiler:
                 return self._call(node, is_guarded)
             case _:
                 raise CannotCompileError("has a type that only the interpreter knows", node)
+
+    def _is_moved_time(self, node: Expression) -> bool:
+        """Whether it is a time some days on, which only the host knows; it fails at the end of all time alone."""
+        match node:
+            case Call("add" | "subtract", (ColumnAt() as column, interval)):
+                return self._is_time(column) and fixed_interval(interval) is not None
+            case _:
+                return False
 
     def _literal(self, value: object) -> Operand:
         match value:

@@ -113,8 +113,13 @@ def lower_measures(written: Sequence[Measure], lowering: Lowering) -> tuple[list
     names: dict[Leaf, str] = {}
     measures: list[Measure] = []
     rendered: list[str] = []
-    for measure in written:
+    for number, measure in enumerate(written):
         expression = lowering.without_windows(measure.expression)
+        if lowering.is_left_to_workers(expression) and can_fail(expression):
+            name = f"w{number}"
+            measures.append(Measure(name, lowering.whole(expression, name), measure.span))
+            rendered.append(f"`{name}`")
+            continue
         for leaf in leaves(expression):
             if leaf in names:
                 continue
@@ -126,10 +131,15 @@ def lower_measures(written: Sequence[Measure], lowering: Lowering) -> tuple[list
 
 @dataclass(slots=True)
 class Lowering:
-    """Collects what Spark projects. `own` is the row under test: in a row pattern the current one."""
+    """Collects what Spark projects. `own` is the row under test: in a row pattern the current one.
+
+    With `reports`, what can fail is left to the workers where they know it: a row at which they fail can be reported,
+    one at which Spark fails ends the job.
+    """
 
     input_name: str
     own: Target = field(default_factory=Target)
+    reports: bool = field(default=False, kw_only=True)
     projections: dict[str, str] = field(default_factory=dict)
     aggregates: dict[str, str] = field(default_factory=dict)
     spans: dict[str, Span | None] = field(default_factory=dict)
@@ -179,7 +189,14 @@ class Lowering:
 
     def _row_local(self, expression: Expression, *, is_guarded: bool) -> Projection | None:
         """The expression as a column of Spark's, if it can be one."""
-        return row_local(expression, is_guarded=is_guarded)
+        return row_local(expression, is_guarded=is_guarded or self.is_left_to_workers(expression))
+
+    def is_left_to_workers(self, expression: Expression) -> bool:
+        """Whether the workers compute what may fail. Whether they read a string as Spark does depends on its type, so
+        casts are Spark's."""
+        return self.reports and is_known_to_workers(expression) and not any(
+            isinstance(node, Call) and node.function == "cast" for node in walk(expression)
+        )
 
     def _constant(self, expression: Expression, *, is_guarded: bool) -> Projection | None:
         """An expression that reads nothing, as a projection if only Spark can evaluate it: `rand()`, a UDF."""
@@ -222,15 +239,43 @@ class Lowering:
         """The worker's reading of one leaf of a measure."""
         match leaf:
             case ColumnAt(target):
-                if leaf.column in self.windows:
-                    return leaf
-                return ColumnAt(target, self.column(ColumnAt(Target(), leaf.column), "c"), span=leaf.span)
+                return ColumnAt(target, self._column_of(leaf.column), span=leaf.span)
             case Aggregate():
                 lowered = self._aggregate(leaf)
                 self.aggregates[name] = self._aggregate_sql(leaf, lowered)
                 return lowered
             case _:
                 return leaf
+
+    def whole(self, expression: Expression, name: str) -> Expression:
+        """A measure that the workers compute, whatever can fail in it."""
+        types: dict[Leaf, str] = {}
+        for leaf in leaves(expression):
+            match leaf:
+                case Aggregate():
+                    types[leaf] = self._aggregate_sql(leaf, self._aggregate(leaf))
+                case ColumnAt(_, column):
+                    types[leaf] = f"first({quoted(self._column_of(column))})"
+                case ClassifierAt() | MatchStatus():
+                    types[leaf] = "max('')"
+                case _:
+                    types[leaf] = "count(1)"
+        self.aggregates[name] = SPARK.render(expression, lambda leaf: types[leaf])
+        return self._over_columns(expression)
+
+    def _column_of(self, column: str) -> str:
+        return column if column in self.windows else self.column(ColumnAt(Target(), column), "c")
+
+    def _over_columns(self, expression: Expression) -> Expression:
+        match expression:
+            case ColumnAt():
+                return replace(expression, column=self._column_of(expression.column))
+            case Aggregate():
+                return self._aggregate(expression)
+            case Call():
+                return replace(expression, operands=tuple(map(self._over_columns, expression.operands)))
+            case _:
+                return expression
 
     def _aggregate_sql(self, aggregate: Aggregate, lowered: Aggregate) -> str:
         """SQL with the aggregate's type, over the projected columns. NULL stands for what only the match knows."""

@@ -126,8 +126,9 @@ def not_this_query(whose: Mapping[str, Any], fingerprint: str, text: str) -> Exe
 
 def other_query(written_by: str, text: str) -> ExecutionError:
     """The error of a query that meets the state of another."""
+    same = ("the columns that it reads, or their types, are not the same",) if written_by == text else ()
     return ExecutionError(
         "REX419", "the checkpoint belongs to another query", None, None,
-        notes=(f"it was written by: {written_by}", f"this query is: {text}"),
+        notes=(f"it was written by: {written_by}", f"this query is: {text}", *same),
         hint="begin with a new checkpoint, or run the query that it belongs to",
     )

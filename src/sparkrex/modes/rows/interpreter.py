@@ -18,6 +18,7 @@ from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.matching.matches import Matches
 from sparkrex.matching.reading import MatchReader, Viewpoints
 from sparkrex.modes.plan import SkipTo
+from sparkrex.modes.rows.interpreted_bounds import WINDOW, LateRows, TimeBounds
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.matcher import Matcher
 from sparkrex.modes.rows.memo import find_memo
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.ordered import Columns
+    from sparkrex.matching.waking import Moment
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
     from sparkrex.scalar.expression import Expression
@@ -43,6 +45,7 @@ class Interpreter(Matcher):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.remembers = find_memo(problem.program, problem.conditions).slot >= 0
+        self.bounds = TimeBounds(problem)
 
     @property
     def refusal(self) -> None:
@@ -56,6 +59,14 @@ class Interpreter(Matcher):
     def describe(self) -> list[str]:
         """How it runs."""
         return ["conditions run in plain Python"]
+
+    def bounded_variables(self) -> frozenset[str]:
+        """See `modes.rows.matcher`."""
+        return super().bounded_variables().union(self.bounds.by_variable)
+
+    def moments(self) -> set[Moment]:
+        """See `modes.rows.matcher`."""
+        return super().moments().union(self.bounds.moments())
 
     def check(self) -> None:
         """Evaluate every context condition over no match, to meet its errors before any row is read."""
@@ -74,7 +85,7 @@ class Interpreter(Matcher):
 
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """See `modes.rows.matcher`."""
-        search = _Search(self, frame)
+        search = _Search(self, frame, partitions)
         barred = self.barred(frame, partitions)
         for place in range(len(partitions.ends)):
             search.barred = barred[place]
@@ -87,10 +98,11 @@ class _UndecidedError(Exception):
 
 
 class _Search:
-    def __init__(self, interpreter: Interpreter, frame: Columns) -> None:
+    def __init__(self, interpreter: Interpreter, frame: Columns, partitions: Partitions) -> None:
         self.problem = problem = interpreter.problem
         self.remembers = interpreter.remembers
         self.frame = frame
+        self.late = LateRows(interpreter.bounds, frame, partitions.horizon)
         self.numbers, self.bitmaps = evaluate_bitmaps(
             problem.conditions, frame, problem.evaluator, problem.plan.source
         )
@@ -171,7 +183,7 @@ class _Search:
                 if self.contexts and n_steps > self.problem.settings.max_steps:
                     raise self.problem.failure(kernel.BUDGET, start)
                 if row >= self.limit and self.is_open:
-                    if row < self.high or not self.barred[program.variable[at]]:
+                    if row < self.high or not self._is_barred(int(program.variable[at]), start, labels):
                         raise _UndecidedError
                     ok = False
                 label = 2 * int(program.variable[at]) + int(program.is_excluded[at])
@@ -204,6 +216,12 @@ class _Search:
                     failed.add((split, start + length))
             else:
                 return None
+
+    def _is_barred(self, number: int, start: int, labels: list[int]) -> bool:
+        """Whether no row to come can be mapped to a variable behind these rows."""
+        variables = self.problem.program.variables
+        names = [variables[label // 2] for label in labels]
+        return bool(self.barred[number]) or self.late.come_too_late(variables[number], self.low, start, names)
 
     def _holds(self, start: int, number: int, labels: tuple[int, ...]) -> bool:
         variable = self.problem.program.variables[labels[-1] // 2]
@@ -259,8 +277,8 @@ class _Search:
 class Beginnings(_Search):
     """Searches for what has timed out; see `modes.rows.timeouts`."""
 
-    def __init__(self, problem: Problem, frame: Columns) -> None:
-        super().__init__(Interpreter(problem), frame)
+    def __init__(self, problem: Problem, frame: Columns, partitions: Partitions) -> None:
+        super().__init__(Interpreter(problem), frame, partitions)
 
     def search(
         self, partitions: Partitions, starts: NDArray[np.int64], numbers: NDArray[np.int64]
@@ -291,9 +309,14 @@ class Beginnings(_Search):
             end += 1
         labels = self._match(start, number, end) if end > start else None
         # What is read behind the window's last row has to be there, and that no row of the window comes any more.
-        if labels and self.is_open and (end == self.high or end > self.limit):
+        if labels and self.is_open and (not self._is_over(start, end) or end > self.limit):
             raise _UndecidedError
         return labels
+
+    def _is_over(self, start: int, end: int) -> bool:
+        """Whether no row of the window comes any more, of which the last one known is before `end`."""
+        names = [self.problem.program.variables[0]] * (end - start)  # WITHIN reads times only: any will do
+        return end < self.high or self.late.come_too_late(WINDOW, self.low, start, names)
 
 
 def _require_boolean(

@@ -17,14 +17,14 @@ MATCHED = "rex_matched"
 
 
 def lower(
-    plan: MatchRecognize, input_name: str, wanted: frozenset[str] | None
+    plan: MatchRecognize, input_name: str, wanted: frozenset[str] | None, *, reports: bool = False
 ) -> Lowered:
     """Cut a plan.
 
     `input_name` names the input in the projections' SQL. `wanted` are the names, in lower case, that the statement
-    around the relation can read, None if it may read all.
+    around the relation can read, None if it may read all. `reports`: see `Lowering`.
     """
-    lowering = Lowering(input_name)
+    lowering = Lowering(input_name, reports=reports)
     keys = tuple(lowering.column(key.expression, "k") for key in plan.partition_by)
     order, order_by = lower_order(plan.order_by, lowering)
     definitions = tuple(

@@ -52,7 +52,7 @@ class RowsMode:
         """Every part that speaks of one row is Spark's."""
         from sparkrex.modes.rows.lower import lower
 
-        return lower(plan, input_name, wanted)
+        return lower(plan, input_name, wanted, reports=settings.reports)
 
     def task(
         self, lowered: Lowered, written: MatchRecognize, sample: pa.Table, carried: Carried, evaluator: Evaluator,

@@ -226,6 +226,7 @@ class RowRunner:
             return matches
         unread = unread_matches(targets, inside, self._reader(frame, matches), partitions)
         return wait_for_rows(matches, unread, partitions)
+
     def _time_of(self, frame: Frame, row: int) -> object:
         """What the row at a position is ordered by first."""
         expression = self.plan.order_by[0].expression

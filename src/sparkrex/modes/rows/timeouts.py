@@ -24,6 +24,7 @@ from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
 from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows.deadlines import find_deadlines
+from sparkrex.modes.rows.interpreted_bounds import WINDOW
 from sparkrex.modes.rows.interpreter import Beginnings
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Instructions, Limits, Memo, Tests
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
 
-_WINDOW = "\0within"
-"""Stands for a variable whose condition is WITHIN alone. No variable has this name."""
 LEAST_ROWS = 1 << 15
 """Fewer rows than this are not worth a thread of their own."""
 
@@ -134,7 +133,7 @@ def _search(
         return np.full(len(before.ends), -1), Matches.none()
     context = _context(problem, frame)
     if context is None:
-        return Beginnings(problem, frame).search(partitions, starts, numbers)
+        return Beginnings(problem, frame, before).search(partitions, starts, numbers)
     return _search_compiled(problem, frame, before, partitions, starts, numbers, context)
 
 
@@ -142,8 +141,8 @@ def _context(problem: Problem, frame: Columns) -> Context | None:
     """The conditions and that of the window, compiled; None where plain Python has to test them."""
     if problem.settings.matcher == "interpreter":
         return None
-    window = Condition(_WINDOW, None, problem.plan.timeout)
-    variables = (*problem.program.variables, _WINDOW)
+    window = Condition(WINDOW, None, problem.plan.timeout)
+    variables = (*problem.program.variables, WINDOW)
     threads = problem.settings.thread_count()
     try:
         return Context((*problem.conditions, window), variables, frame, problem.evaluator, threads)
@@ -155,7 +154,7 @@ def _search_compiled(
     problem: Problem, frame: Columns, before: Partitions, partitions: Partitions, starts: NDArray[np.int64],
     numbers: NDArray[np.int64], context: Context,
 ) -> tuple[NDArray[np.int64], Matches]:
-    program, variables = problem.program, (*problem.program.variables, _WINDOW)
+    program, variables = problem.program, (*problem.program.variables, WINDOW)
     threads = problem.settings.thread_count()
     known, bitmaps = evaluate_bitmaps(problem.conditions, frame, problem.evaluator, problem.plan.source, threads)
     instructions = Instructions(

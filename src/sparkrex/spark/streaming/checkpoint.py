@@ -13,12 +13,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 
 from sparkrex.errors import ExecutionError
 from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD
-from sparkrex.spark.streaming.processor import PARTS, DictStore, open_operator
+from sparkrex.spark.streaming.processor import PARTS, TOKEN, DictStore, open_operator
 from sparkrex.spark.streaming.stateful import inputs_of, refuse_behind
 from sparkrex.streams.head import Head
 from sparkrex.streams.looking import open_keys
@@ -112,9 +113,9 @@ class Checkpoint:
         if own:
             return self._read(own[0])
         others = [head for found in heads.values() for head in found.values()]
-        if not others:
+        if not self._ours:
             raise no_state(self.path)
-        if all(heads.values()):
+        if others and all(heads.values()):
             Head.read(others[0], task.fingerprint, task.text)  # says whose it is
         # One operator has not written anything yet, so it has nothing that waits.
         return self.spark.createDataFrame([], _SCHEMA)
@@ -127,13 +128,13 @@ class Checkpoint:
 
     def open_keys(self) -> pa.Table:
         """The open keys of all operators."""
+        if not self._ours:
+            raise no_state(self.path)
         tables = [
             open_keys(store) for number in self._ours
-            for _, store, _ in _buckets(iter(self._read(number).sort("bucket").toArrow().to_batches()))
+            for _, store, _ in _buckets(iter(self._collected(self._read(number).sort("bucket"))))
         ]
-        if not tables:
-            raise no_state(self.path)
-        return pa.concat_tables(tables, promote_options="default")
+        return pa.concat_tables(tables or [open_keys({})], promote_options="default")
 
     @cached_property
     def _operators(self) -> list[Any]:
@@ -155,8 +156,19 @@ class Checkpoint:
 
     def _heads(self, operator: int) -> Mapping[int, bytes]:
         """The heads of an operator's buckets."""
-        found = self._read(operator).where(F.col("name") == HEAD).collect()
-        return {row.bucket: bytes(row.data) for row in found}
+        found = self._collected(self._read(operator).where(F.col("name") == HEAD))
+        return {row["bucket"]: row["data"] for batch in found for row in batch.to_pylist()}
+
+    def _collected(self, frame: DataFrame) -> list[pa.RecordBatch]:
+        """Rows of the state; what Spark cannot read is damaged."""
+        try:
+            return list(frame.toArrow().to_batches())
+        except (PySparkException, Py4JJavaError) as error:
+            told = str(error).strip().splitlines()
+            raise ExecutionError(
+                "REX419", f"the checkpoint is damaged: Spark cannot read the states in {self.path}", None, None,
+                notes=tuple(told[:2]), hint="go back to a copy, or begin with a new checkpoint",
+            ) from error
 
     def _read(self, operator: int) -> DataFrame:
         reader = self.spark.read.format("statestore").option("operatorId", operator).option("stateVarName", PARTS)
@@ -166,7 +178,8 @@ class Checkpoint:
             if escaped := _ESCAPED.search(self.path):
                 raise escaped_path(self.path, escaped.group()) from error
             raise no_state(self.path) from error  # no batch is committed
-        return state.selectExpr("key.rex_bucket AS bucket", "user_map_key.name AS name", "user_map_value.data AS data")
+        parts = state.selectExpr("key.rex_bucket AS bucket", "user_map_key.name AS name", "user_map_value.data AS data")
+        return parts.where(~F.col("name").endswith(TOKEN))
 
 
 def _is_ours(row: Any) -> bool:

@@ -43,6 +43,8 @@ class Progress:
     """The newest batches of a streaming query: `batches` as dictionaries, as text a line for each."""
 
     def __init__(self, query: StreamingQuery) -> None:
+        if not hasattr(query, "recentProgress"):
+            raise TypeError(f"query is a {type(query).__name__}, not what writeStream...start() returns")
         self.batches = [dict(_batch(progress)) for progress in query.recentProgress]
 
     def __str__(self) -> str:

@@ -15,10 +15,11 @@ from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from sparkrex.errors import InternalError, RexError
 from sparkrex.spark.streaming.metrics import METRICS, metric_fields
+from sparkrex.spark.streaming.nearby import NearbyFiles, new_token
 from sparkrex.spark.streaming.packing import PAYLOAD
 from sparkrex.spark.worker import check_version
 from sparkrex.streams.narrow import write_rows
-from sparkrex.streams.operator import BucketOperator
+from sparkrex.streams.operator import HEAD, BucketOperator
 from sparkrex.streams.packing import BUCKET_IDS
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 PARTS = "parts"
 """The state variable: the parts of a bucket by name."""
+TOKEN = "@"
+"""Ends the name under which the token of a part stands; see `nearby`."""
 OUTPUT = StructType([StructField(PAYLOAD, BinaryType()), *metric_fields()])
 """What the operator gives: result rows in blobs, and numbers to be summed up."""
 _PAYLOAD_BYTES = 8 << 20
@@ -49,21 +52,40 @@ class StreamWork:
         return BucketProcessor(self)
 
 
-class _Parts:
-    """The parts of the bucket that Spark has set, as the operator's `Store`."""
+class StateParts:
+    """The parts of the bucket that Spark has set, as the operator's `Store`; large ones from nearby, if they are there.
+
+    Every part has its token beside it, which changes with the part: so no file of an older one is ever believed.
+    """
 
     def __init__(self, state: MapState) -> None:
         self._state = state
+        self.bucket = 0
+        self.nearby: NearbyFiles | None = None
 
     def get(self, name: str) -> bytes | None:
-        found = self._state.getValue((name,))
-        return None if found is None else bytes(found[0])
+        if self.nearby is not None and self.nearby.is_there(self.bucket, name):
+            token = self._value(f"{name}{TOKEN}")
+            found = None if token is None else self.nearby.read(self.bucket, name, token)
+            if found is not None:
+                return found
+        return self._value(name)
 
     def put(self, name: str, data: bytes) -> None:
+        if name != HEAD:
+            token = new_token()
+            self._state.updateValue((f"{name}{TOKEN}",), (token,))
+            if self.nearby is not None:
+                self.nearby.write(self.bucket, name, data, token)
         self._state.updateValue((name,), (data,))
 
     def delete(self, name: str) -> None:
         self._state.removeKey((name,))
+        self._state.removeKey((f"{name}{TOKEN}",))
+
+    def _value(self, name: str) -> bytes | None:
+        found = self._state.getValue((name,))
+        return None if found is None else bytes(found[0])
 
 
 class DictStore(dict[str, bytes]):
@@ -91,7 +113,7 @@ class BucketProcessor:
         """Name the state variable. Spark calls this on the driver too, to learn its types."""
         self._handle = handle
         names = StructType([StructField("name", StringType())])
-        self._parts = _Parts(handle.getMapState(PARTS, names, StructType([StructField("data", BinaryType())])))
+        self._parts = StateParts(handle.getMapState(PARTS, names, StructType([StructField("data", BinaryType())])))
 
     def handle_rows(self, bucket: int, blobs: Sequence[bytes], timers: TimerValues) -> Iterator[Row]:
         """The rows of a batch, perhaps none."""
@@ -112,6 +134,7 @@ class BucketProcessor:
 
     def _advance(self, bucket: int, blobs: Sequence[bytes], watermark: int) -> Iterator[Row]:
         self._called[bucket] = watermark
+        self._parts.bucket = bucket
         self._handle.registerTimer(watermark + 1)
         try:
             advanced = self._operator().advance(_NUMBERS[bucket], self._parts, blobs, watermark * 1000)
@@ -126,14 +149,20 @@ class BucketProcessor:
     def _operator(self) -> BucketOperator:
         if self._opened is None:
             self._opened = open_operator(self.work)
+            self._parts.nearby = NearbyFiles.of(f"{_property('sql.streaming.queryId')}/{self.work.task.fingerprint}")
         return self._opened
 
 
 def _batch_note() -> tuple[str, ...]:
-    """Which batch of the query this is, as Spark tells its tasks."""
-    context = TaskContext.get()
-    number = None if context is None else context.getLocalProperty("streaming.sql.batchId")
+    """Which batch of the query this is."""
+    number = _property("streaming.sql.batchId")
     return () if number is None else (f"in batch {number} of the stream",)
+
+
+def _property(name: str) -> str | None:
+    """What Spark tells its tasks of the query."""
+    context = TaskContext.get()
+    return None if context is None else context.getLocalProperty(name)
 
 
 def open_operator(work: StreamWork) -> BucketOperator:

@@ -19,6 +19,7 @@ import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.matching.runner import Waking
 from sparkrex.modes.fingerprint import fingerprint
+from sparkrex.settings import Settings
 from sparkrex.spark.shipping import shipped_processor, shipped_task
 from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
 from sparkrex.spark.streaming.checkpoint import Draining, as_last_rows
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from sparkrex.matching.silent import Lasting
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.protocol import Mode
-    from sparkrex.settings import Settings
     from sparkrex.spark.host import SparkHost
     from sparkrex.spark.lowering import Lowered
     from sparkrex.spark.worker import WorkerTask
@@ -105,7 +105,7 @@ def _stream_work(
     task = StreamTask(
         mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
         output=carried.schema, key_names=batch.key_names,
-        fingerprint=_own_fingerprint(plan, batch.plan, sample.schema, settings, host), text=plan.title(),
+        fingerprint=_own_fingerprint(plan, batch.plan, sample.schema, settings, host), text=_text(plan, settings),
         version=sparkrex.__version__, members=Members.of(plan, n_buckets),
     )
     return StreamWork(task, batch), rows, output, lasting
@@ -153,6 +153,17 @@ def above_watermark(where: str | None, time: str) -> str | None:
     moved below that node, and then they would not: a query could wait for ever for rows that matter to it.
     """
     return None if where is None else f"({where}) OR unix_micros({time}) = {-(1 << 63)}"
+
+
+_CHANGING = ("tie_break", "partition_gap", "side_rows", "on_error")
+"""Settings that belong to a checkpoint, beside `buckets`."""
+
+
+def _text(plan: Plan, settings: Settings) -> str:
+    """The query as the error of another one's checkpoint names it, with the settings that belong to it."""
+    values = {name: getattr(settings, name) for name in _CHANGING}
+    given = [f"{name}={value!r}" for name, value in values.items() if value != getattr(Settings(), name)]
+    return f"{plan.title()}{', with ' if given else ''}{', '.join(given)}"
 
 
 def _own_fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings, host: SparkHost) -> str:

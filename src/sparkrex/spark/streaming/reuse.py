@@ -27,7 +27,8 @@ _APART = frozenset({"EventTimeWatermark", "TransformWithStateInPySpark"})
 
 def may_be_shared(stream: DataFrame) -> bool:
     """Whether a stream has been shuffled since it got its watermark."""
-    return any(node in _SHUFFLING for node in _nodes(stream._jdf.queryExecution().analyzed()))  # classic sessions have it
+    analyzed = stream._jdf.queryExecution().analyzed()  # streams have classic sessions
+    return any(node in _SHUFFLING for node in _nodes(analyzed))
 
 
 def refuse_shared(stream: DataFrame, source: Source, span: Span) -> None:
