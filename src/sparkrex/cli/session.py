@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkrex.cli.failures import Failed, UsageError
+from sparkrex.errors import is_from_spark
 
 if TYPE_CHECKING:
     import argparse
@@ -107,7 +108,7 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         finally:
             spark.stop()
     except Exception as error:
-        if not _is_from_spark(error):
+        if not is_from_spark(error):
             raise
         message = readable(error)
         raise Failed(f"{message}\n{scratch.keep()}".rstrip(), is_internal=message.startswith("internal")) from error
@@ -146,7 +147,3 @@ def readable(error: BaseException) -> str:
         return ours[0].rstrip()
     told = list(itertools.takewhile(lambda line: not _STACK_LINE.match(line), filter(str.strip, text.splitlines())))
     return "\n".join(["Spark failed:", *told[:_LONGEST_MESSAGE]])
-
-
-def _is_from_spark(error: BaseException) -> bool:
-    return any(kind.__module__.split(".")[0] in ("pyspark", "py4j", "grpc") for kind in type(error).__mro__)

@@ -13,13 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 
-from sparkrex.errors import ExecutionError
+from sparkrex.errors import ExecutionError, is_from_spark
 from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD
-from sparkrex.spark.streaming.processor import PARTS, TOKEN, DictStore, open_operator
+from sparkrex.spark.streaming.processor import PARTS, DictStore, open_operator, with_digests
 from sparkrex.spark.streaming.stateful import inputs_of, refuse_behind
 from sparkrex.streams.head import Head
 from sparkrex.streams.looking import open_keys
@@ -71,7 +70,7 @@ def _buckets(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, DictStore
             if row["name"] == _LAST_ROWS:
                 blobs.append(row["data"])
             else:
-                parts[row["name"]] = row["data"]
+                parts[row["name"]] = with_digests(row["data"])[0] if row["name"] == HEAD else row["data"]
     if bucket is not None:
         yield bucket, parts, blobs
 
@@ -157,13 +156,15 @@ class Checkpoint:
     def _heads(self, operator: int) -> Mapping[int, bytes]:
         """The heads of an operator's buckets."""
         found = self._collected(self._read(operator).where(F.col("name") == HEAD))
-        return {row["bucket"]: row["data"] for batch in found for row in batch.to_pylist()}
+        return {row["bucket"]: with_digests(row["data"])[0] for batch in found for row in batch.to_pylist()}
 
     def _collected(self, frame: DataFrame) -> list[pa.RecordBatch]:
         """Rows of the state; what Spark cannot read is damaged."""
         try:
             return list(frame.toArrow().to_batches())
-        except (PySparkException, Py4JJavaError) as error:
+        except Exception as error:
+            if not is_from_spark(error):
+                raise
             told = str(error).strip().splitlines()
             raise ExecutionError(
                 "REX419", f"the checkpoint is damaged: Spark cannot read the states in {self.path}", None, None,
@@ -178,8 +179,7 @@ class Checkpoint:
             if escaped := _ESCAPED.search(self.path):
                 raise escaped_path(self.path, escaped.group()) from error
             raise no_state(self.path) from error  # no batch is committed
-        parts = state.selectExpr("key.rex_bucket AS bucket", "user_map_key.name AS name", "user_map_value.data AS data")
-        return parts.where(~F.col("name").endswith(TOKEN))
+        return state.selectExpr("key.rex_bucket AS bucket", "user_map_key.name AS name", "user_map_value.data AS data")
 
 
 def _is_ours(row: Any) -> bool:
