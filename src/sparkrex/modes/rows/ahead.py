@@ -6,13 +6,14 @@ counts at every place from which there is no way round its variable (`deadlines`
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.rows.program import Op
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sparkrex.modes.rows.program import Program
 
@@ -31,37 +32,54 @@ class Ahead:
 
 def ahead_in_program(program: Program) -> Ahead:
     """For every instruction; `all` only for those that map a row."""
-    n_instructions = len(program)
-    if n_instructions > _LARGEST_PROGRAM:
-        return Ahead((0,) * n_instructions, (0,) * n_instructions)
-    operation, variable = program.operation.tolist(), program.variable.tolist()
-    first, second = program.first.tolist(), program.second.tolist()
+    if len(program) > _LARGEST_PROGRAM:
+        return Ahead((0,) * len(program), (0,) * len(program))
     every = (1 << len(program.variables)) - 1
-    inevitable, possible = [every] * n_instructions, [0] * n_instructions
-    # Instructions were emitted from the pattern's end on, so most stand behind those that they lead to.
+    inevitable = _from_the_end(program, every, lambda variable, rest: rest | 1 << variable, operator.and_)
+    possible = _from_the_end(program, 0, lambda variable, rest: rest | 1 << variable, operator.or_)
+    return Ahead(
+        tuple(
+            inevitable[following] if operation == Op.MATCH else 0
+            for operation, following in zip(program.operation.tolist(), program.first.tolist(), strict=True)
+        ),
+        tuple(possible),
+    )
+
+
+def least_rows(program: Program) -> list[int]:
+    """For every instruction, how many rows at least a match still maps there and behind it."""
+    if len(program) > _LARGEST_PROGRAM:
+        return [0] * len(program)
+    return _from_the_end(program, len(program), lambda _, rest: rest + 1, min)
+
+
+def _from_the_end(
+    program: Program, most: int, mapped: Callable[[int, int], int], either: Callable[[int, int], int]
+) -> list[int]:
+    """By instruction a number that follows from those that it leads to: 0 at the end, `mapped` by variable where a row
+    is mapped, `either` where two ways lead on. Found from `most` on, step by step, until nothing changes any more.
+    """
+    operations, variable = program.operation.tolist(), program.variable.tolist()
+    first, second = program.first.tolist(), program.second.tolist()
+    found = [most] * len(program)
     is_settled = False
     while not is_settled:
         is_settled = True
-        for at in range(n_instructions):
-            match operation[at]:
+        # Instructions were emitted from the pattern's end on, so most stand behind those that they lead to.
+        for at, operation in enumerate(operations):
+            match operation:
                 case Op.ACCEPT:
-                    both = (0, 0)
+                    number = 0
                 case Op.MATCH:
-                    own = 1 << variable[at]
-                    both = (inevitable[first[at]] | own, possible[first[at]] | own)
+                    number = mapped(variable[at], found[first[at]])
                 case Op.SPLIT:
-                    both = (
-                        inevitable[first[at]] & inevitable[second[at]], possible[first[at]] | possible[second[at]]
-                    )
+                    number = either(found[first[at]], found[second[at]])
                 case _:
-                    both = (inevitable[first[at]], possible[first[at]])
-            if both != (inevitable[at], possible[at]):
-                inevitable[at], possible[at] = both
+                    number = found[first[at]]
+            if number != found[at]:
+                found[at] = number
                 is_settled = False
-    return Ahead(
-        tuple(inevitable[first[at]] if operation[at] == Op.MATCH else 0 for at in range(n_instructions)),
-        tuple(possible),
-    )
+    return found
 
 
 def behind_in_program(program: Program) -> tuple[int, ...]:
@@ -86,32 +104,6 @@ def behind_in_program(program: Program) -> tuple[int, ...]:
                 found[following] &= mapped
                 pending.append(following)
     return tuple(found)
-
-
-def least_rows(program: Program) -> list[int]:
-    """For every instruction, how many rows at least a match still maps there and behind it."""
-    n_instructions = len(program)
-    if n_instructions > _LARGEST_PROGRAM:
-        return [0] * n_instructions
-    operation, first, second = program.operation.tolist(), program.first.tolist(), program.second.tolist()
-    found = [n_instructions] * n_instructions
-    is_settled = False
-    while not is_settled:
-        is_settled = True
-        for at in range(n_instructions):
-            match operation[at]:
-                case Op.ACCEPT:
-                    least = 0
-                case Op.MATCH:
-                    least = found[first[at]] + 1
-                case Op.SPLIT:
-                    least = min(found[first[at]], found[second[at]])
-                case _:
-                    least = found[first[at]]
-            if least < found[at]:
-                found[at] = least
-                is_settled = False
-    return found
 
 
 def ahead_in_elements(first: Sequence[int], later: Sequence[int]) -> Ahead:
