@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pytest
 from tests.spark.stream_files import Files, ticks
 
 import sparkrex as rex
-from sparkrex.spark.streaming import requirements
+from sparkrex.spark.streaming.requirements import check_protobuf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _QUERY = "SELECT * FROM ticks MATCH_RECOGNIZE ({keys} ORDER BY {order} PATTERN (A B) DEFINE B AS price > PREV(price))"
+_MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
 _EVENTS = "PATTERN SEQ(Buy a, Sell b) WHERE skip_till_next_match(a, b) { [sym] } WITHIN 9 seconds RETURN a.ts AS t"
 
 
@@ -185,7 +187,7 @@ def test_a_view_over_the_result_is_a_stream(files: Files, spark: SparkSession) -
     spark.catalog.dropTempView("shapes")
 
 
-def test_the_state_store(files: Files, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_state_store(files: Files, spark: SparkSession) -> None:
     name = "spark.sql.streaming.stateStore.providerClass"
     kept = str(spark.conf.get(name))
     spark.conf.set(name, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider")
@@ -193,8 +195,24 @@ def test_the_state_store(files: Files, spark: SparkSession, monkeypatch: pytest.
         refused(asked(files.stream()), "REX421", None, "in RocksDB only")
     finally:
         spark.conf.set(name, kept)
-    monkeypatch.setattr(requirements, "find_spec", lambda _: None)
-    refused(asked(files.stream()), "REX421", None, "protobuf, which is not installed")
+
+
+@pytest.mark.parametrize("lacks", ["google", "google.protobuf"])
+def test_protobuf_is_missing(monkeypatch: pytest.MonkeyPatch, lacks: str) -> None:
+    """Also where nothing else of `google` is there, as in an environment with PySpark alone."""
+    for name in list(sys.modules):
+        if name == _MESSAGES or name.partition(".")[0] == "google":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, lacks, None)
+    refused(check_protobuf, "REX421", None, "protobuf, which is not installed")
+
+
+def test_protobuf_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    from google.protobuf import runtime_version
+
+    monkeypatch.delitem(sys.modules, _MESSAGES, raising=False)
+    monkeypatch.setattr(runtime_version, "MAJOR", 3)
+    refused(check_protobuf, "REX421", None, "does not fit Spark's")
 
 
 def test_checkpoints(files: Files, tmp_path: Path) -> None:

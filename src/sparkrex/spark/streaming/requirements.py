@@ -5,7 +5,7 @@ Spark itself would say it at the start of the query, in words about its own clas
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from importlib import import_module
 
 from pyspark.sql import SparkSession
 
@@ -14,18 +14,33 @@ from sparkrex.spark.versions import need_version
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
 
 
 def check_requirements(spark: SparkSession) -> None:
     """Raise REX421 with the line to add, REX301 for a Spark that is too old."""
     need_version((4, 1), "a search on a stream")  # before, Spark reads large states only in part (SPARK-53870)
-    if find_spec("google.protobuf") is None:
-        raise UnsupportedError(
-            "REX421", "Spark keeps the state of a stream by the package protobuf, which is not installed", None, None,
-            hint="pip install protobuf, here and on the workers",
-        )
+    check_protobuf()
     if not str(spark.conf.get(_PROVIDER)).endswith("RocksDBStateStoreProvider"):
         raise provider_error()
+
+
+def check_protobuf() -> None:
+    """Raise REX421 unless Spark's messages about states can be imported, as workers do it."""
+    try:
+        import_module(_MESSAGES)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "google":
+            raise _no_protobuf("is not installed") from error
+    except Exception as error:  # protobuf's own VersionError; older versions lack what the messages import
+        raise _no_protobuf("has a version that does not fit Spark's", str(error).partition("\n")[0]) from error
+
+
+def _no_protobuf(what: str, *notes: str) -> UnsupportedError:
+    return UnsupportedError(
+        "REX421", f"Spark keeps the state of a stream by the package protobuf, which {what}", None, None, notes=notes,
+        hint='pip install "sparkrex[spark]", or "protobuf>=6.33.5,<8", here and on the workers',
+    )
 
 
 def provider_error() -> UnsupportedError:
