@@ -61,3 +61,12 @@ def test_patterns_come_and_go_from_start_to_start(spark: SparkSession, tmp_path:
     new = sorted(events(written, COMES) + events(rest, COMES))
     assert new
     assert set(new) <= set(events(after.detect(second).table, COMES))
+
+
+def test_it_is_explained(spark: SparkSession, tmp_path: Path) -> None:
+    files = Files(spark, tmp_path)
+    files.add(ticks(23, 10))
+    text = str(workload({**STAYS, **GOES}).explain(files.stream()))
+    assert "2 branches of one query" in text
+    assert text.count("State of silent keys") == 2
+    assert "Workload of 3 of 4 patterns" in text
