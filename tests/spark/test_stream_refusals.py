@@ -83,6 +83,35 @@ def test_watermarks(files: Files) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "hint", "note"),
+    [
+        ("timestamp", 'stream.withWatermark("at", "10 seconds")', ""),
+        (
+            "timestamp_ntz", 'stream.withColumn("at", stream["at"].cast("timestamp")).withWatermark("at", "10 seconds")',
+            "at is a timestamp_ntz, and",
+        ),
+        ("date", '.cast("timestamp"))', "at is a date, and"),
+        ("string", '.cast("timestamp"))', "at is a string, and"),
+        ("bigint", '.cast("timestamp"))', "at is a bigint, and Spark's watermarks are on a TIMESTAMP; the cast takes it"),
+    ],
+)
+def test_the_hint_sets_a_watermark_on_the_order_column(files: Files, kind: str, hint: str, note: str) -> None:
+    bare = files.spark.readStream.schema(files.whole().schema).parquet(str(files.folder / "in"))
+    stream = bare.selectExpr("*", f"CAST(ts AS {kind}) AS at")
+    with pytest.raises(rex.AnalysisError, match="has no watermark") as raised:
+        asked(stream, order="at")()
+    assert hint in str(raised.value.hint)
+    assert note in str(raised.value)
+    # What the hint says can be done.
+    made = eval(str(raised.value.hint).partition(": ")[2], {"stream": stream})
+    assert asked(made, order="at")().isStreaming
+    if kind != "timestamp":
+        with pytest.raises(rex.AnalysisError) as raised:
+            asked(stream.withWatermark("ts", "1 second"), order="at")()
+        assert hint in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
     ("key", "code", "words"),
     [
         ("array(sym)", "REX302", r"array\(sym\) of type array<string> is not supported on streams"),

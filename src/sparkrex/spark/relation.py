@@ -72,9 +72,10 @@ def lower_relation(
     is_stream = source.isStreaming or (host.checkpoint is not None and are_results(source.schema))
     if is_stream:
         mark = WATERMARK if source.isStreaming else ROW_TIME
-        time = find_watermark(source.schema, host.source, relation.span, mark)
+        order = plan.order_by[0].column if plan.order_by else None
+        time = find_watermark(source.schema, order, host.source, relation.span, mark)
         is_row_time = ROW_TIME in source.schema[time].metadata
-        check_order(plan, time, host.source, relation.span, is_row_time=is_row_time)
+        check_order(plan, time, source.schema, host.source, relation.span, is_row_time=is_row_time)
     if settings.side_rows:
         check_names((*source.columns, *plan.output_columns()))
     check_reporting(plan, settings, is_stream=is_stream)
