@@ -157,10 +157,11 @@ def drain(
 
 
 def state(checkpoint: str | Path, /, *, spark: SparkSession | None = None) -> pa.Table:
-    """The open partitions of a streaming query that has stopped: their keys, rows held back, and what they wait for.
+    """The open partitions of a streaming query that has stopped: their keys, rows that are kept, what they wait for.
 
-    `due` is the time up to which the watermark has to come for a partition to be looked at again; NULL where only a row
-    of its own can decide anything.
+    `rows_held` are held back because a match is undecided, `rows_waiting` have not been searched yet, since the
+    watermark has not passed them. `due` is the time up to which the watermark has to come for a partition to be looked
+    at again; NULL where only a row of its own can decide anything.
     """
     from sparkrex.spark.streaming.checkpoint import Checkpoint
     from sparkrex.spark.streaming.requirements import active_session

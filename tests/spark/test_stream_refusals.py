@@ -87,12 +87,13 @@ def test_watermarks(files: Files) -> None:
     [
         ("timestamp", 'stream.withWatermark("at", "10 seconds")', ""),
         (
-            "timestamp_ntz", 'stream.withColumn("at", stream["at"].cast("timestamp")).withWatermark("at", "10 seconds")',
+            "timestamp_ntz",
+            'stream.withColumn("at", stream["at"].cast("timestamp")).withWatermark("at", "10 seconds")',
             "at is a timestamp_ntz, and",
         ),
         ("date", '.cast("timestamp"))', "at is a date, and"),
         ("string", '.cast("timestamp"))', "at is a string, and"),
-        ("bigint", '.cast("timestamp"))', "at is a bigint, and Spark's watermarks are on a TIMESTAMP; the cast takes it"),
+        ("bigint", '.cast("timestamp"))', "at is a bigint, and Spark's watermarks are on a TIMESTAMP; the cast"),
     ],
 )
 def test_the_hint_sets_a_watermark_on_the_order_column(files: Files, kind: str, hint: str, note: str) -> None:

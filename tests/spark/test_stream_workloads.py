@@ -47,7 +47,8 @@ def test_patterns_come_and_go_from_start_to_start(spark: SparkSession, tmp_path:
     assert found.table.isStreaming
     assert found.stopped.isStreaming
     files.run(found.table)
-    assert set(rex.state(files.checkpoint(), spark=spark).column_names) == {"k_sym", "rows_held", "due"}
+    state = rex.state(files.checkpoint(), spark=spark)
+    assert set(state.column_names) == {"sym", "rows_held", "rows_waiting", "due"}
     files.add(ticks(22, 150, 150))
     after = workload({**COMES, **STAYS})
     progress = files.run(after.detect(files.stream()).table)
