@@ -121,6 +121,16 @@ def test_it_goes_on_where_it_stopped(files: Files) -> None:
     assert "this query reads price int" in str(retyped.value)
 
 
+@pytest.mark.parametrize(("selected", "alias"), [
+    ("*", ""), ("*, 'ticks' AS source", ""), ("ticks.sym, ticks.n", "AS ticks"), ("ticks.* /* ticks */", "AS ticks"),
+])
+def test_a_source_is_planned_once_wherever_its_name_stands(files: Files, selected: str, alias: str) -> None:
+    """A checkpoint belongs to a number of sources, and the SELECT around may change."""
+    files.add(ticks(21, 5))
+    found = rex.sql(f"{ROWS.replace('*', selected, 1)} {alias}", ticks=files.stream(), settings=SETTINGS)
+    assert str(found._jdf.queryExecution().analyzed()).count("StreamingRelation") == 1
+
+
 def test_patterns_that_are_alike_each_get_the_watermark(files: Files) -> None:
     """Spark would shuffle the rows of both once, and tell the watermark to one of them only."""
     files.add(ticks(23, 150), ticks(24, 1, 1_000))
