@@ -255,6 +255,18 @@ def test_checkpoints(files: Files, tmp_path: Path) -> None:
         rex.drain(empty, text, ticks=ticks(1, 3))
 
 
+def test_the_session_of_another_thread(files: Files, spark: SparkSession, tmp_path: Path) -> None:
+    """Where py4j has another connection, as after Ctrl-C, no session is active; there is one all the same."""
+    own: Any = spark
+    of_jvm = own._get_j_spark_session_class(own._jvm)
+    of_jvm.clearActiveSession()
+    try:
+        assert type(own).getActiveSession() is None
+        refused(lambda: rex.state(tmp_path), "REX420", None, "has no state of a pattern")
+    finally:
+        of_jvm.setActiveSession(own._jsparkSession)
+
+
 def test_it_is_explained(files: Files) -> None:
     text = str(rex.explain(_QUERY.format(order="ts", keys="PARTITION BY sym"), ticks=files.stream()))
     assert "query.explain()" in text

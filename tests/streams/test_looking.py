@@ -12,7 +12,7 @@ from tests.streams.driving import EPOCH, TICK, TIME, Query, Stream
 
 from sparkrex.errors import ExecutionError
 from sparkrex.streams.columns import COLUMNS
-from sparkrex.streams.looking import open_keys
+from sparkrex.streams.looking import open_keys, together
 
 if TYPE_CHECKING:
     from typing import Any
@@ -69,6 +69,13 @@ def test_a_state_without_names_of_columns_shows_its_slots() -> None:
         for store in stream.stores:
             del store[COLUMNS]
         assert sum(open_keys(store).num_rows for store in stream.stores) == 1
+
+
+def test_keys_of_one_name_and_other_types_are_shown_together() -> None:
+    numbers, texts = pa.table({"k": [1, None], "n": [1, 1]}), pa.table({"k": ["a"], "n": [2]})
+    assert together([numbers, texts]).to_pylist() == [{"k": "1", "n": 1}, {"k": None, "n": 1}, {"k": "a", "n": 2}]
+    assert together([numbers, pa.table({"j": ["a"], "n": [2]})]).to_pylist()[2] == {"k": None, "n": 2, "j": "a"}
+    assert together([]).column_names == ["rows_held", "rows_waiting", "due"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sparkrex.streams.operator import OPEN, PENDING
 from sparkrex.streams.packing import HASH, decompressed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,6 +49,22 @@ def open_keys(parts: Mapping[str, bytes]) -> pa.Table:
     known = dict(columns.keys) if columns is not None else {}
     names = [known.get(key, key) for key in keys]
     return found.rename_columns([*(names if len(set(names)) == len(keys) else keys), _HELD, _WAITING, _DUE])
+
+
+def together(tables: Sequence[pa.Table]) -> pa.Table:
+    """The lines of several patterns. Keys of one name and different types are shown as texts."""
+    kinds: dict[str, set[pa.DataType]] = {}
+    for table in tables:
+        for field in table.schema:
+            kinds.setdefault(field.name, set()).add(field.type)
+    shown = []
+    for table in tables:
+        for place, field in enumerate(table.schema):
+            if len(kinds[field.name]) > 1:
+                texts = [None if value is None else str(value) for value in table.column(place).to_pylist()]
+                table = table.set_column(place, field.name, pa.array(texts, pa.string()))
+        shown.append(table)
+    return pa.concat_tables(shown or [open_keys({})], promote_options="default")
 
 
 def _slots(data: bytes) -> pa.Table:

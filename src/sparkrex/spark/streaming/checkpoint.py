@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 
@@ -22,13 +21,14 @@ from sparkrex.spark.streaming.processor import PARTS, DictStore, open_operator, 
 from sparkrex.spark.streaming.stateful import inputs_of, refuse_behind
 from sparkrex.streams.columns import COLUMNS, WrittenColumns
 from sparkrex.streams.head import Head, buckets_of
-from sparkrex.streams.looking import open_keys
+from sparkrex.streams.looking import open_keys, together
 from sparkrex.streams.operator import HEAD
 from sparkrex.streams.packing import BUCKET_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from sparkrex.source import Source, Span
@@ -141,7 +141,7 @@ class Checkpoint:
             open_keys(store) for number in self._ours
             for _, store, _ in _buckets(iter(self._collected(self._read(number).sort("bucket"))))
         ]
-        return pa.concat_tables(tables or [open_keys({})], promote_options="default")
+        return together(tables)
 
     @cached_property
     def _operators(self) -> list[Any]:

@@ -6,11 +6,16 @@ Spark itself would say it at the start of the query, in words about its own clas
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from sparkrex.errors import UnsupportedError
 from sparkrex.spark.versions import need_version
+
+if TYPE_CHECKING:
+    from sparkrex.source import Source, Span
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -23,6 +28,15 @@ def check_requirements(spark: SparkSession) -> None:
     check_protobuf()
     if not str(spark.conf.get(_PROVIDER)).endswith("RocksDBStateStoreProvider"):
         raise provider_error()
+
+
+def check_classic(spark: SparkSession, source: Source, span: Span) -> None:
+    """Raise REX301 in a session of Spark Connect, where plans and checkpoints cannot be looked into."""
+    if ".connect." in type(spark).__module__:
+        raise UnsupportedError(
+            "REX301", "a search on a stream needs a classic session, and this is one of Spark Connect", source, span,
+            hint="build the session with master(...) rather than remote(...); tables are searched by both",
+        )
 
 
 def check_protobuf() -> None:
@@ -52,8 +66,9 @@ def provider_error() -> UnsupportedError:
 
 
 def active_session() -> SparkSession:
-    """The session of this thread."""
-    found = SparkSession.getActiveSession()
-    if found is None:
-        raise TypeError("there is no Spark session yet: spark= says which one is to read the checkpoint")
-    return found
+    """The session of this thread, or the one that its builder would give: after Ctrl-C PySpark is on another thread of
+    the JVM, where none is active."""
+    try:
+        return SparkSession.active()
+    except PySparkRuntimeError:
+        raise TypeError("there is no Spark session yet: spark= says which one is to read the checkpoint") from None
