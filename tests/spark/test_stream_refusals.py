@@ -238,7 +238,7 @@ def test_protobuf_is_missing(monkeypatch: pytest.MonkeyPatch, lacks: str) -> Non
 
 
 def test_protobuf_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    from google.protobuf import runtime_version
+    from google.protobuf import runtime_version  # type: ignore[import-untyped]
 
     monkeypatch.delitem(sys.modules, _MESSAGES, raising=False)
     monkeypatch.setattr(runtime_version, "MAJOR", 3)

@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from tests.streams.driving import N_BUCKETS, TICK, TIME, DictStore, Stream
+from tests.streams.driving import N_BUCKETS, TICK, TIME, DictStore, Stream, few_hashes
 from tests.streams.examples import arriving, is_legal, table_of
 from tests.streams.workloads import TYPES, drawn_stream, query_of
-
-from sparkrex.streams.packing import HASH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +136,7 @@ def _come(stream: Stream, table: pa.Table, at: int, is_late: list[bool]) -> dict
     sent = stream.cut.rows(table.slice(0, at).filter(pa.array([not late for late in is_late], pa.bool_())))
     found = dict.fromkeys(range(N_BUCKETS), stream.watermark)
     times = sent.column(stream.task.time).cast(pa.int64()).to_pylist()
-    for time, number in zip(times, sent.column(HASH).to_pylist(), strict=True):
+    for time, number in zip(times, few_hashes(sent, stream.task.hashed).tolist(), strict=True):
         bucket = number % N_BUCKETS
         found[bucket] = max(found[bucket], time)
     return found
@@ -184,4 +182,5 @@ def _buckets(query: WorkloadQuery, rows: pa.Table) -> dict[int, int]:
     sent = cut.numbered(rows)
     numbers = rows.column("b").to_pylist()
     places = sent.column("rex_place").to_pylist()
-    return {numbers[place]: key % N_BUCKETS for place, key in zip(places, sent.column(HASH).to_pylist(), strict=True)}
+    hashes = few_hashes(sent, cut.lowered.keys).tolist()
+    return {numbers[place]: key % N_BUCKETS for place, key in zip(places, hashes, strict=True)}

@@ -16,7 +16,6 @@ import pyarrow as pa
 import sqlglot
 
 from sparkrex.columns.arrange import Arrangement
-from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.side_rows import ROW, side_fields
@@ -30,10 +29,12 @@ from sparkrex.spark.side_rows import carry_row, outputs_with_side_rows
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.members import Members
 from sparkrex.streams.operator import HEAD, Advanced, BucketOperator, StreamTask
-from sparkrex.streams.packing import BUCKET_IDS, HASH, pack
+from sparkrex.streams.packing import BUCKET_IDS, pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from sparkrex.spark.lowering import Lowered
 
@@ -117,7 +118,7 @@ class Cut:
         if settings.side_rows:
             output = pa.schema([*output, *side_fields(self.schema.field(ROW).type)])
         return StreamTask(
-            mode=self.mode, plan=plan, settings=settings, schema=self.schema.append(pa.field(HASH, pa.int64())),
+            mode=self.mode, plan=plan, settings=settings, schema=self.schema, hashed=tuple(self.lowered.keys),
             time=self.lowered.order[0], output=output, key_names=self.lowered.key_names(),
             fingerprint=fingerprint(plan), text=self.query.text, version="test", members=self.members,
         )
@@ -130,8 +131,7 @@ class Cut:
         """The rows that travel, with their places in the table."""
         placed = table.append_column(PLACE, pa.array(range(table.num_rows), pa.int64()))
         sent = projected(self.lowered, placed, PLACE)
-        schema = self.schema.append(pa.field(PLACE, pa.int64())).append(pa.field(HASH, pa.int64()))
-        return with_hash(sent, self.lowered.keys).cast(schema)
+        return sent.cast(self.schema.append(pa.field(PLACE, pa.int64())))
 
     def merged(self, given: pa.Table) -> pa.Table:
         """What the workers of the second step make of what those of the first give in one batch."""
@@ -199,7 +199,7 @@ class Stream:
         self.task = self.cut.task()
         self.draw = draw or random.Random(0)
         self.stores = [DictStore() for _ in range(N_BUCKETS)]
-        self.operator = BucketOperator(self.task)
+        self.operator = FewHashes(self.task)
         self.watermark = 0
 
     def batch(self, rows: pa.Table, watermark: int) -> list[Advanced]:
@@ -234,7 +234,7 @@ class Stream:
 
     def _restart(self) -> None:
         self.operator.close()
-        self.operator = BucketOperator(self.task)
+        self.operator = FewHashes(self.task)
 
     def _blobs(self, sent: pa.Table) -> dict[int, list[bytes]]:
         """The blobs of each bucket, rows and blobs in any order."""
@@ -244,7 +244,7 @@ class Stream:
         sent = sent.take(pa.array(order, pa.int64()))
         at = self.draw.randint(0, sent.num_rows)
         for part in (sent.slice(0, at), sent.slice(at)):
-            for identity, blob in pack(part.to_batches(), N_BUCKETS):
+            for identity, blob in pack(part.to_batches(), N_BUCKETS, self.operator.hashes):
                 blobs[identity].append(blob)
         for of_bucket in blobs.values():
             self.draw.shuffle(of_bucket)
@@ -258,11 +258,17 @@ class Stream:
         return pa.concat_tables(found)
 
 
-def with_hash(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """The rows with a hash of their keys. Few hashes, so that different keys have the same one."""
-    lines = list(zip(*(table.column(key).to_pylist() for key in keys), strict=True)) if keys else [()] * table.num_rows
-    hashes = np.array([_hash(line) for line in lines], np.int64)
-    return table.append_column(HASH, wrap(hashes))
+class FewHashes(BucketOperator):
+    """Different keys have the same hash."""
+
+    def hashes(self, rows: pa.Table) -> NDArray[np.int64]:
+        return few_hashes(rows, self.task.hashed)
+
+
+def few_hashes(rows: pa.Table, keys: Sequence[str]) -> NDArray[np.int64]:
+    """A hash of each row's keys, one of few."""
+    lines = list(zip(*(rows.column(key).to_pylist() for key in keys), strict=True)) if keys else [()] * rows.num_rows
+    return np.array([_hash(line) for line in lines], np.int64)
 
 
 def _hash(line: tuple[Any, ...]) -> int:

@@ -52,7 +52,7 @@ def finished(stream: Stream, given: list[pa.Table]) -> pa.Table:
 
 def test_every_kind_of_part_is_among_them() -> None:
     parts = {part.split("/")[0] for name in SAVED for store in read(NOW, name) for part in store}
-    assert parts == {"head", "pending", "open", "silent", "partial"}
+    assert parts == {"head", "columns", "pending", "open", "silent", "partial"}
 
 
 @pytest.mark.parametrize("field", ["format", "slots"])

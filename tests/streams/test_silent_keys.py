@@ -174,7 +174,7 @@ def test_the_section_says_how_much_and_how_to_bound_it() -> None:
     assert silent_lines(kept, bucket.task.schema, keys, has_gap=False) == [
         "State of silent keys, for ever",
         "├─ a number: MATCH_NUMBER() counts the matches of a key; 53 bytes a key, and the texts of keys",
-        "├─ the last row: PREV or an aggregate reads up to 1 row before a match; 89 bytes a key, and their texts",
+        "├─ the last row: PREV or an aggregate reads up to 1 row before a match; 81 bytes a key, and their texts",
         "└─ to bound it: the setting partition_gap, which ends a partition where no row comes for long",
     ]
 

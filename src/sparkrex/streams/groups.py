@@ -15,7 +15,7 @@ import pyarrow as pa
 from sparkrex.columns.keys import partition_integers
 from sparkrex.columns.values import ints_of, numpy_of, plain
 from sparkrex.columns.wrap import wrap
-from sparkrex.streams.packing import HASH, compressed, decompressed
+from sparkrex.streams.packing import compressed, decompressed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from sparkrex.matching.runner import Runner
     from sparkrex.matching.state import State
 
+HASH = "rex_hash"
+"""The column with the hash of a slot's keys."""
 DUE = "rex_due"
 """The column with the watermark at which a slot must be looked at again."""
 LAST = "rex_last"

@@ -11,11 +11,11 @@ from sparkrex.columns.values import ints_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.matching.state import saved_rows
 from sparkrex.streams.columns import COLUMNS, WrittenColumns
-from sparkrex.streams.groups import DUE, LAST
+from sparkrex.streams.groups import DUE, HASH, LAST
 from sparkrex.streams.head import reading
 from sparkrex.streams.narrow import read_rows
 from sparkrex.streams.operator import OPEN, PENDING
-from sparkrex.streams.packing import HASH, decompressed
+from sparkrex.streams.packing import decompressed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

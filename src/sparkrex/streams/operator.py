@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.gather import refitted
-from sparkrex.columns.values import ints_of, numpy_of, plain
+from sparkrex.columns.values import ints_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError, InternalError, RexError
 from sparkrex.matching.feed import Feed
@@ -31,12 +31,13 @@ from sparkrex.matching.side_rows import SIDE_COLUMNS, row_type_of, with_side_row
 from sparkrex.matching.waking import NEVER
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.columns import COLUMNS, WrittenColumns
-from sparkrex.streams.groups import DUE, LAST, Group
+from sparkrex.streams.groups import DUE, HASH, LAST, Group
+from sparkrex.streams.hashing import hashes_of
 from sparkrex.streams.head import Head, not_this_query, reading
 from sparkrex.streams.members import Members
 from sparkrex.streams.narrow import read_rows, write_rows
 from sparkrex.streams.order import ordered_partitions
-from sparkrex.streams.packing import HASH, compressed, decompressed, size_of, unpack
+from sparkrex.streams.packing import compressed, decompressed, size_of, unpack
 from sparkrex.streams.parts import Parts, ends_of
 from sparkrex.streams.silent import Silent
 
@@ -76,7 +77,8 @@ class Store(Protocol):
 class StreamTask:
     """A relation's work on a stream, shipped to the workers.
 
-    `schema` is that of the rows that travel, the hash of their keys among them; `time` is the first ORDER BY column,
+    `schema` is that of the rows that travel, and `hashed` are the columns whose values say which bucket a row is in:
+    those of its keys, and of equalities between events. `time` is the first ORDER BY column,
     which the watermark is of, and `known` are all columns as the user knows them; `output` is the schema of the result,
     with the columns of side rows if the input row travels. `key_names` are the key columns with the names that the user
     knows them by. `fingerprint` and `text` say whose a state is, and `members`, if the query has some, with which
@@ -87,6 +89,7 @@ class StreamTask:
     plan: Plan
     settings: Settings
     schema: pa.Schema
+    hashed: tuple[str, ...]
     time: str
     output: pa.Schema
     key_names: tuple[tuple[str, str], ...]
@@ -209,7 +212,7 @@ class BucketOperator:
             group = Group.joined([self._open_group(store), *self._silent(bucket, store, head).every()])
             group.state.n_numbered = bucket * _NUMBERS_OF_A_BUCKET + head.n_numbered
             group.state.born = head.born
-            result, *_ = self._feed(group, pending, None, closes=True)
+            result, *_ = self._feed(group, pending, self.hashes(pending), None, closes=True)
             if self.gathering is not None:
                 result = self.gathering.gather(pa.concat_tables([self._partials(store, head), result]), None).final
                 result = self._cast(result)
@@ -272,6 +275,10 @@ class BucketOperator:
         return head
 
     # Rows.
+
+    def hashes(self, rows: pa.Table) -> NDArray[np.int64]:
+        """The hashes of the rows' keys."""
+        return hashes_of(rows, self.task.hashed)
 
     def _late(self, rows: pa.Table, previous: int | None) -> tuple[pa.Table, pa.Table]:
         """Rows that are in time, and those that are late: a row without a time always is."""
@@ -353,13 +360,14 @@ class BucketOperator:
     ) -> tuple[pa.Table, list[Failure], int]:
         """Feed released rows and slots that are due; what they decide, what failed, and when the first slot is due."""
         silent = self._silent(bucket, store, head)
+        hashes = self.hashes(released)
         group = self._open_group(store) if head.n_open else self._no_slots
         if head.n_silent and released.num_rows:
-            group = Group.joined([group, *silent.take(numpy_of(plain(released.column(HASH))))])
+            group = Group.joined([group, *silent.take(hashes)])
         first_number = bucket * _NUMBERS_OF_A_BUCKET
         group.state.n_numbered, group.state.born = first_number + head.n_numbered, head.born
         n_held = group.n_held
-        result, group, fed, closed = self._feed(group, released, now, closes=False)
+        result, group, fed, closed = self._feed(group, released, hashes, now, closes=False)
         failures = group.state.take_failures()
         head.n_numbered = (group.state.n_numbered or 0) - first_number
         if len(fed):
@@ -389,17 +397,20 @@ class BucketOperator:
         return result, failures, due_next
 
     def _feed(
-        self, group: Group, released: pa.Table, now: int | None, *, closes: bool
+        self, group: Group, released: pa.Table, hashes: NDArray[np.int64], now: int | None, *, closes: bool
     ) -> tuple[pa.Table, Group, NDArray[np.int64], NDArray[np.bool_]]:
         """What rows and due slots decide; the group with new slots, the slots that were fed, and which closed."""
         rows, parts = released, Parts.none(group)
         if released.num_rows:
-            rows, offsets = ordered_partitions(released, self.task.plan, self.keys)
-            own = rows.select([*self.keys, HASH]).take(wrap(offsets[:-1]))
+            found = ordered_partitions(released, self.task.plan, self.keys, hashes)
+            rows = found.rows
+            firsts = wrap(found.firsts)
+            own = pa.table([*(released.column(name).take(firsts) for name in self.keys), wrap(hashes[found.firsts])],
+                           [*self.keys, HASH])
             if self.gap is None:
-                parts = Parts.by_key(group, own, offsets)
+                parts = Parts.by_key(group, own, found.offsets)
             else:
-                parts = Parts.by_gap(group, own, offsets, rows.column(self.task.time), self.gap)
+                parts = Parts.by_gap(group, own, found.offsets, rows.column(self.task.time), self.gap)
         group_all = parts.group
         others = np.ones(len(group_all), np.bool_) if closes else group_all.due <= (now or 0)
         others[parts.slots] = False
@@ -429,7 +440,7 @@ class BucketOperator:
     @cached_property
     def keys(self) -> list[str]:
         """The key columns."""
-        return [column for column, _ in self.task.key_names]
+        return list(dict.fromkeys(column for column, _ in self.task.key_names))
 
     @cached_property
     def gap(self) -> int | None:
@@ -450,7 +461,7 @@ class BucketOperator:
 
     @property
     def _no_slots(self) -> Group:
-        schema = pa.schema([self.task.schema.field(name) for name in dict.fromkeys((*self.keys, HASH))])
+        schema = pa.schema([*map(self.task.schema.field, self.keys), pa.field(HASH, pa.int64())])
         times = (DUE,) if self.gap is None else (DUE, LAST)
         for name in times:
             schema = schema.append(pa.field(name, pa.int64()))
@@ -513,7 +524,7 @@ class BucketOperator:
         if self._row_type is None:
             return matches
         if late.num_rows:  # they come in any order, and a batch that runs again gives the same
-            late, _ = ordered_partitions(late, self.task.plan, self.keys)
+            late = ordered_partitions(late, self.task.plan, self.keys, self.hashes(late)).rows
         return with_side_rows(matches, failures, self._row_type, late).cast(self.task.output)
 
     @contextmanager

@@ -7,16 +7,16 @@ result. So nothing may depend on how rows arrived: rows that ORDER BY leaves equ
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.keys import order_words, partition_integers
-from sparkrex.columns.values import numpy_of, plain
+from sparkrex.columns.values import numpy_of
 from sparkrex.columns.wrap import wrap
 from sparkrex.scalar.expression import ColumnAt
-from sparkrex.streams.packing import HASH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,12 +26,28 @@ if TYPE_CHECKING:
     from sparkrex.modes.plan import Plan
 
 
-def ordered_partitions(rows: pa.Table, plan: Plan, keys: Sequence[str]) -> tuple[pa.Table, NDArray[np.int64]]:
-    """The rows in order, and the offsets that cut them into partitions."""
+@dataclass(frozen=True, eq=False, slots=True)
+class OrderedPartitions:
+    """Rows in order, the offsets that cut them into partitions, and where each row was before."""
+
+    rows: pa.Table
+    offsets: NDArray[np.int64]
+    order: NDArray[np.int64]
+
+    @property
+    def firsts(self) -> NDArray[np.int64]:
+        """Where the first row of each partition was before."""
+        return self.order[self.offsets[:-1]]
+
+
+def ordered_partitions(
+    rows: pa.Table, plan: Plan, keys: Sequence[str], hashes: NDArray[np.int64]
+) -> OrderedPartitions:
+    """Rows with hashes of their keys: in the order of the hashes, and in a partition as ORDER BY says."""
     if not rows.num_rows:
-        return rows, np.zeros(1, np.int64)
+        return OrderedPartitions(rows, np.zeros(1, np.int64), np.empty(0, np.int64))
     every = [(0, rows.num_rows)]
-    of_keys = [numpy_of(plain(rows.column(HASH))).astype(np.int64)]
+    of_keys = [hashes]
     of_keys += [partition_integers(rows.column(name), every) for name in keys]
     of_order = []
     for key in plan.order_by:
@@ -47,7 +63,7 @@ def ordered_partitions(rows: pa.Table, plan: Plan, keys: Sequence[str]) -> tuple
         arranged = word[order]
         changes[1:-1] |= arranged[1:] != arranged[:-1]
     order = _settle_ties(rows, order, words)
-    return rows.take(wrap(order)), np.flatnonzero(changes)
+    return OrderedPartitions(rows.take(wrap(order)), np.flatnonzero(changes), order)
 
 
 def _joined(words: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:

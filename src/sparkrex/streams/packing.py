@@ -1,6 +1,6 @@
 """Rows on their way to the operator: in blobs, a few for each bucket, so that nobody handles them one by one.
 
-A bucket's number follows from the hash of its keys, which Spark projects. Its id is what Spark partitions by: small
+A bucket's number follows from the hash of its keys. Its id is what Spark partitions by: small
 numbers would leave many of Spark's partitions empty, so ids are chosen of which every remainder is hit as often.
 """
 
@@ -11,25 +11,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.streams.narrow import NarrowRows, read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-HASH = "rex_hash"
-"""The column with the hash of a row's keys."""
+    from numpy.typing import NDArray
+
 MOST_BUCKETS = 256
 _GATHERED = 64 << 20
 """Bytes of rows that are put into blobs at a time."""
 
 
-def pack(batches: Iterable[pa.RecordBatch], n_buckets: int) -> Iterator[tuple[int, bytes]]:
+def pack(
+    batches: Iterable[pa.RecordBatch], n_buckets: int, hashed: Callable[[pa.Table], NDArray[np.int64]]
+) -> Iterator[tuple[int, bytes]]:
     """Blobs with the ids of their buckets; an empty one for every bucket without rows, which so learns of the batch."""
     is_filled = np.zeros(n_buckets, np.bool_)
     for table in _gathered(batches):
-        numbers = (numpy_of(plain(table.column(HASH))) % n_buckets).astype(np.uint8)
+        numbers = (hashed(table) % n_buckets).astype(np.uint8)
         is_filled[numbers] = True
         order = np.argsort(numbers, kind="stable")
         rows = NarrowRows.of(table).take(wrap(order))

@@ -1,11 +1,10 @@
-"""Which bucket a row belongs to: a hash of its keys, computed by Spark, and how many buckets there are."""
+"""What says which bucket a row belongs to, and how many buckets there are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from sparkrex.errors import UnsupportedError
-from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.shuffle import is_ordered_by_spark, written_name
 from sparkrex.streams.packing import MOST_BUCKETS
 
@@ -20,14 +19,13 @@ if TYPE_CHECKING:
     from sparkrex.spark.lowering import Lowered
 
 
-def hash_of(lowered: Lowered) -> str:
-    """The hash as Spark SQL over the projected columns.
+def hashed_columns(lowered: Lowered) -> tuple[str, ...]:
+    """The projected columns whose values say which bucket a row belongs to.
 
     The keys of equalities count too: an event query mostly has no others, and without them one bucket would have all
     rows. Events that lack such a key meet no other event, so it does not matter that they stay together.
     """
-    keys = list(map(quoted, dict.fromkeys((*lowered.keys, *lowered.worker.equal_by))))
-    return f"xxhash64({', '.join(keys)})" if keys else "0L"
+    return tuple(dict.fromkeys((*lowered.keys, *lowered.worker.equal_by)))
 
 
 def bucket_count(settings: Settings, spark: SparkSession) -> int:

@@ -6,11 +6,13 @@ What is shipped is a function by value that looks for the package first (`spark.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark import TaskContext
 
+from sparkrex.streams.hashing import hashes_of
 from sparkrex.streams.narrow import read_rows
 from sparkrex.streams.packing import pack
 
@@ -23,9 +25,11 @@ _ROWS_OF_A_BATCH = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Rows of a map task as blobs by bucket. No two patterns have one `marker`: see `spark.streaming.reuse`."""
+    """Rows of a map task as blobs by bucket, which values in the columns `hashed` say. No two patterns have one
+    `marker`: see `spark.streaming.reuse`."""
 
     schema: pa.Schema
+    hashed: tuple[str, ...]
     n_buckets: int
     marker: str
 
@@ -34,7 +38,7 @@ class Packing:
         context = TaskContext.get()
         is_first = context is None or context.partitionId() == 0
         rows = (self._as_expected(batch) for batch in batches if batch.num_rows)
-        for bucket, blob in pack(rows, self.n_buckets):
+        for bucket, blob in pack(rows, self.n_buckets, partial(hashes_of, names=self.hashed)):
             if not blob and not is_first:
                 continue  # that there is a batch has to be said once, not by every task
             yield pa.record_batch({BUCKET: pa.array([bucket], pa.int32()), PAYLOAD: pa.array([blob], pa.binary())})

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pyspark import cloudpickle
-from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
-from pyspark.sql.types import LongType, StructType
+from pyspark.sql.types import StructType
 
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
@@ -25,7 +24,7 @@ from sparkrex.settings import Settings
 from sparkrex.spark.shipping import shipped_processor, shipped_task
 from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema, written_name
 from sparkrex.spark.streaming.checkpoint import Draining, as_last_rows
-from sparkrex.spark.streaming.keys import bucket_count, check_stream_keys, hash_of
+from sparkrex.spark.streaming.keys import bucket_count, check_stream_keys, hashed_columns
 from sparkrex.spark.streaming.metrics import observed
 from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD, Packing, Unpacking
 from sparkrex.spark.streaming.processor import OUTPUT, StreamWork
@@ -36,7 +35,6 @@ from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
 from sparkrex.spark.worker_types import refuse_types
 from sparkrex.streams.members import Members
 from sparkrex.streams.operator import StreamTask
-from sparkrex.streams.packing import HASH
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,11 +60,11 @@ def through_buckets(
     if host.checkpoint is not None and settings.buckets is None:
         # Their number follows from the session, which may have other tasks than the one that began the query.
         settings = replace(settings, buckets=host.checkpoint.bucket_count())
-    work, rows, output, lasting = _stream_work(projected, lowered, mode, plan, host, relation, settings)
+    work, output, lasting = _stream_work(projected, lowered, mode, plan, host, relation, settings)
     sample = work.task.schema.empty_table()
     host.lasting = lasting
-    packing = Packing(work.task.schema, bucket_count(settings, host.spark), uuid4().hex)
-    packed = rows.mapInArrow(shipped_task(packing), f"{BUCKET} int, {PAYLOAD} binary")
+    packing = Packing(work.task.schema, work.task.hashed, bucket_count(settings, host.spark), uuid4().hex)
+    packed = projected.mapInArrow(shipped_task(packing), f"{BUCKET} int, {PAYLOAD} binary")
     if host.checkpoint is not None:
         parts = host.checkpoint.parts(work.task)
         if not projected.isStreaming:
@@ -84,8 +82,8 @@ def through_buckets(
 def _stream_work(
     projected: DataFrame, lowered: Lowered, mode: Mode[Any], plan: Plan, host: SparkHost, relation: Relation,
     settings: Settings,
-) -> tuple[StreamWork, DataFrame, StructType, list[Lasting]]:
-    """The work on a stream, the rows for it, what comes out, and what is kept of silent keys."""
+) -> tuple[StreamWork, StructType, list[Lasting]]:
+    """The work on a stream, what comes out, and what is kept of silent keys."""
     check_requirements(host.spark)
     if projected.isStreaming:
         host.n_streams += 1
@@ -97,22 +95,21 @@ def _stream_work(
     check_stream_keys(lowered, types, host.source, relation.span)
     keep_comparable(lowered, types)
     output = output_schema(projected, lowered, types)
-    rows = projected.withColumn(HASH, F.expr(hash_of(lowered)))
-    types[HASH] = LongType()
-    check_carried(rows, lowered, host, relation)
+    check_carried(projected, lowered, host, relation)
     refuse_types(lowered.worker, types)
-    sample = zoned_arrow_schema(rows.schema, host.time_zone()).empty_table()
+    sample = zoned_arrow_schema(projected.schema, host.time_zone()).empty_table()
     carried = Carried(zoned_arrow_schema(output, host.time_zone()), False, None, sparkrex.__version__)
     batch = _batch_task(lowered, mode, plan, sample, carried, settings)
     lasting = _lasting(batch, sample, settings, host, relation)
     n_buckets = bucket_count(settings, host.spark)
     task = StreamTask(
-        mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
+        mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, hashed=hashed_columns(lowered),
+        time=lowered.order[0],
         output=carried.schema, key_names=batch.key_names,
         fingerprint=_own_fingerprint(plan, batch.plan, sample.schema, settings, host), text=_text(plan, settings),
         version=sparkrex.__version__, members=Members.of(plan, n_buckets), known=_known(projected, lowered, host),
     )
-    return StreamWork(task, batch), rows, output, lasting
+    return StreamWork(task, batch), output, lasting
 
 
 def _known(projected: DataFrame, lowered: Lowered, host: SparkHost) -> tuple[str, ...]:
