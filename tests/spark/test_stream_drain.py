@@ -130,15 +130,18 @@ def test_a_path_that_sparks_reader_does_not_find(spark: SparkSession, tmp_path: 
     assert rex.state(link, spark=spark).num_rows > 0
     rest = lines(rex.drain(link, RISES, ticks=files.stream()))
     assert rest
-    # In a session with other tasks their number is that of the checkpoint.
-    partitions = str(spark.conf.get("spark.sql.shuffle.partitions"))
-    spark.conf.set("spark.sql.shuffle.partitions", "7")
+    # In a session with other tasks their number is that of the checkpoint; in another time zone times are the same.
+    names = ("spark.sql.shuffle.partitions", "spark.sql.session.timeZone")
+    kept = [str(spark.conf.get(name)) for name in names]
+    for name, value in zip(names, ("7", "Asia/Tokyo"), strict=True):
+        spark.conf.set(name, value)
     try:
         assert lines(rex.drain(link, RISES, ticks=files.stream())) == rest
         with pytest.raises(rex.ExecutionError, match="has 32 buckets, and the query 8"):
             rex.drain(link, RISES, ticks=files.stream(), settings={"buckets": 8})
     finally:
-        spark.conf.set("spark.sql.shuffle.partitions", partitions)
+        for name, value in zip(names, kept, strict=True):
+            spark.conf.set(name, value)
 
 
 def test_a_damaged_checkpoint(spark: SparkSession, tmp_path: Path) -> None:

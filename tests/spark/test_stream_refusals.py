@@ -271,3 +271,6 @@ def test_it_is_explained(files: Files) -> None:
     text = str(rex.explain(_QUERY.format(order="ts", keys="PARTITION BY sym"), ticks=files.stream()))
     assert "query.explain()" in text
     assert "PATTERN" in text or "pattern" in text
+    assert "Rows wait for the watermark of ts, 5 seconds behind the latest row; states are in 32 buckets" in text
+    columns = next(line for line in text.splitlines() if line.startswith("Columns that Spark computes: "))
+    assert all(part in columns for part in ("k0 is sym", "o1 is ts", "is price"))

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.matching.gaps import gap_of
-from sparkrex.matching.side_rows import MATCH, check_names
+from sparkrex.matching.side_rows import MATCH, ROW, check_names
 from sparkrex.modes.protocol import Settling
 from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.pipeline import check_reporting, follow_settings
@@ -23,10 +23,11 @@ from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
 from sparkrex.spark.shipping import shipped_task
-from sparkrex.spark.shuffle import check_carried, is_not_carried, shuffle, side_fields
+from sparkrex.spark.shuffle import check_carried, is_not_carried, known_as, shuffle, side_fields
 from sparkrex.spark.side_rows import carry_row, is_carried, outputs_with_side_rows
 from sparkrex.spark.streaming.around import refuse_stream
 from sparkrex.spark.streaming.explain import StreamExplained
+from sparkrex.spark.streaming.keys import bucket_count
 from sparkrex.spark.streaming.relation import above_watermark, through_buckets
 from sparkrex.spark.streaming.requirements import check_classic
 from sparkrex.spark.streaming.watermark import (
@@ -126,7 +127,11 @@ def lower_relation(
             workers.close()
         if not source.isStreaming:
             return found
-        return StreamExplained(found, lasting, sample.schema, lowered.keys, has_gap=plan.partition_gap is not None)
+        return StreamExplained(
+            found, lasting, sample.schema, lowered.keys, has_gap=plan.partition_gap is not None,
+            known={name: known_as(lowered, name, host.source.text) for name in lowered.projections if name != ROW},
+            time=time, delay=source.schema[time].metadata[WATERMARK], n_buckets=bucket_count(settings, host.spark),
+        )
 
     result = _select(frame, lowered, host, relation)
     if settings.side_rows and not is_carried(lowered):

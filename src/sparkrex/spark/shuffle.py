@@ -238,3 +238,9 @@ def is_not_carried(kind: DataType) -> bool:
 def written_name(lowered: Lowered, column: str) -> str:
     """A projected column as the user knows it."""
     return lowered.projections.get(column, column).split(".", 1)[-1].strip("`")
+
+
+def known_as(lowered: Lowered, column: str, query: str) -> str:
+    """A projected column, an expression too, as it stands in the query; what has no place there by its column."""
+    span = lowered.spans.get(column)
+    return (" ".join(query[span.start : span.end].split()) if span is not None else "") or written_name(lowered, column)

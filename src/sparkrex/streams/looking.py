@@ -53,6 +53,8 @@ def open_keys(parts: Mapping[str, bytes]) -> pa.Table:
 
 def together(tables: Sequence[pa.Table]) -> pa.Table:
     """The lines of several patterns. Keys of one name and different types are shown as texts."""
+    # A bucket of which nothing is kept does not know the keys.
+    tables = [table for table in tables if table.num_rows] or tables[:1]
     kinds: dict[str, set[pa.DataType]] = {}
     for table in tables:
         for field in table.schema:

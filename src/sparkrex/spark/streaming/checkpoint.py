@@ -203,7 +203,9 @@ def _causes(told: str) -> tuple[str, ...]:
     """What lies at the bottom of an error of Spark's, and the file that it names; above that are threads and tasks."""
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    found = list(dict.fromkeys([*causes[-1:], *(cause for cause in causes if "/state/" in cause)]))
+    found = causes[-1:]
+    if found and "/state/" not in found[0]:
+        found += [cause for cause in causes if "/state/" in cause][:1]
     return tuple(found or lines[:2])
 
 

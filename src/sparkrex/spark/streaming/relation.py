@@ -22,7 +22,7 @@ from sparkrex.matching.side_rows import ROW
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.settings import Settings
 from sparkrex.spark.shipping import shipped_processor, shipped_task
-from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema, written_name
+from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, known_as, output_schema
 from sparkrex.spark.streaming.checkpoint import Draining, as_last_rows
 from sparkrex.spark.streaming.keys import bucket_count, check_stream_keys, hashed_columns
 from sparkrex.spark.streaming.metrics import observed
@@ -97,7 +97,8 @@ def _stream_work(
     output = output_schema(projected, lowered, types)
     check_carried(projected, lowered, host, relation)
     refuse_types(lowered.worker, types)
-    sample = zoned_arrow_schema(projected.schema, host.time_zone()).empty_table()
+    # Not the session's zone: rows are kept, and the next start may be in another one.
+    sample = zoned_arrow_schema(projected.schema, "UTC").empty_table()
     carried = Carried(zoned_arrow_schema(output, host.time_zone()), False, None, sparkrex.__version__)
     batch = _batch_task(lowered, mode, plan, sample, carried, settings)
     lasting = _lasting(batch, sample, settings, host, relation)
@@ -119,9 +120,7 @@ def _known(projected: DataFrame, lowered: Lowered, host: SparkHost) -> tuple[str
         if field.name == ROW and isinstance(field.dataType, StructType):
             found += [f"{one.name} {one.dataType.simpleString()}" for one in field.dataType]
             continue
-        span = lowered.spans.get(field.name)
-        name = "" if span is None else " ".join(host.source.text[span.start : span.end].split())
-        found.append(f"{name or written_name(lowered, field.name)} {field.dataType.simpleString()}")
+        found.append(f"{known_as(lowered, field.name, host.source.text)} {field.dataType.simpleString()}")
     return tuple(found)
 
 
