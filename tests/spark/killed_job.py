@@ -69,6 +69,12 @@ class Job:
             self.n_drivers += 1
             self.end()
 
+    def forget_commit(self, name: str) -> None:
+        """As if it had been killed when a query had written its last batch but not said so; it starts again then."""
+        commits = self.folder / f"{name}_checkpoint" / "commits"
+        max(commits.glob("[0-9]*"), key=lambda path: int(path.name)).unlink()
+        self._process = None
+
     def told(self) -> str:
         """What has been killed."""
         return f"killed: {self.n_drivers} drivers, {self.n_workers} workers"
