@@ -75,5 +75,5 @@ bench-spark: $(STAMP)  ## Measure Spark jobs against Spark's own sort and agains
 	$(SPARK) $(RUN) -m benchmarks.spark
 
 clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) .peers .spark-versions .bounds-cache build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers .spark-versions .bounds-cache .kafka build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -19,6 +19,8 @@ from tests.spark.stream_files import SETTINGS, Files
 import sparkrex as rex
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql.streaming.query import StreamingQuery
 
 _EVENTS: dict[str, Any] = {"time": "ts", "type": "kind", "settings": SETTINGS}
@@ -39,24 +41,35 @@ QUERIES: dict[str, rex.Query] = {
 
 def main(folder: Path) -> None:
     """Run until told to stop, and nothing is left."""
+    files = Files(session(), folder)
+    run(folder, lambda: [files.start(query(files.stream()), name) for name, query in QUERIES.items()])
+
+
+def session(*jars: Path) -> SparkSession:
+    """Of a job, which may need more than Spark has."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    spark = (
+    return (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
+        .config("spark.jars", ",".join(map(str, jars)))
         .config("spark.log.level", "OFF")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+        # Spark would refuse the checkpoint of a job that was killed while its first batch began.
+        .config("spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart", "false")
         .getOrCreate()
     )
-    files = Files(spark, folder)
+
+
+def run(folder: Path, start: Callable[[], list[StreamingQuery]]) -> None:
+    """Start queries that end when they have read what there is, again and again until there is a file named `stop`."""
     while True:
         is_last = (folder / "stop").exists()
-        running = [files.start(query(files.stream()), name) for name, query in QUERIES.items()]
-        has_ended = [_ended(query) for query in running]
+        has_ended = [_ended(query) for query in start()]
         if is_last and all(has_ended):
             return
 
