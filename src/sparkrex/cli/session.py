@@ -1,7 +1,7 @@
 """Spark for one command: a session, tables from files, how far a job is, and what went wrong in a few lines.
 
-Of this folder only this file and `spark_output.py` import pyspark. Spark's log goes to a file, because Spark says a lot
-also when all is well; the file is kept, and named, when something failed.
+Of this folder only this file, `spark_output.py` and those that run streams import pyspark. Spark's log goes to a file,
+because Spark says a lot also when all is well; the file is kept, and named, when something failed.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 _OUR_ERROR = re.compile(r"(?:internal )?error\[REX\d{3}\]: .*?(?=\n\s*(?:at |Traceback|SQLSTATE|\n)|\Z)", re.DOTALL)
 _STACK_LINE = re.compile(r"\s+at |\s*\.\.\. \d+ more|Caused by:|JVM stacktrace")
 _LONGEST_MESSAGE = 12
-_READERS: dict[str, tuple[str, dict[str, str]]] = {
+READERS: dict[str, tuple[str, dict[str, str]]] = {
     "parquet": ("parquet", {}),
     "csv": ("csv", {"header": "true", "inferSchema": "true"}),
     "tsv": ("csv", {"header": "true", "inferSchema": "true", "sep": "\t"}),
     "json": ("json", {}),
 }
+"""Spark's format and options for each of ours."""
 
 
 class Scratch:
@@ -117,7 +118,7 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
 
 def read_table(spark: SparkSession, table: TableFile) -> DataFrame:
     """A DataFrame over the table's files."""
-    kind, options = _READERS[table.format]
+    kind, options = READERS[table.format]
     return spark.read.format(kind).options(**options).load(table.path)
 
 

@@ -57,6 +57,7 @@ def no_watermark(source: Source, span: Span) -> AnalysisError:
     return AnalysisError(
         "REX230", "the stream has no watermark, so it never says that all rows up to a time have come", source, span,
         hint='set one on the time column: stream.withWatermark("ts", "10 seconds")',
+        command_hint="name the time column, and how late rows may come: --watermark 'ts 10 seconds'",
         notes=(
             "a column computed from a watermarked one has none; of the results of a pattern MATCH_ROWTIME() has one",
         ),
@@ -100,14 +101,17 @@ def other_order(
 ) -> AnalysisError:
     """The error of an order that begins with something else; None for an expression."""
     what = "an expression" if found is None else found
-    hint = f"order by {wanted} first"
+    hint, command_hint = f"order by {wanted} first", None
     if is_row_time:
         hint += ": matches come when they are decided, and only their MATCH_ROWTIME() follows that"
     elif found is not None:
+        command_hint = f"{hint}, or set the watermark on the other column: --watermark '{found} 10 seconds'"
         hint += f', or set the watermark on the other column: stream.withWatermark("{found}", "10 seconds")'
     message = f"rows are ordered by {what} first, and the watermark of the stream is on {wanted}"
-    return _refused(message, source, span, hint)
+    return _refused(message, source, span, hint, command_hint)
 
 
-def _refused(message: str, source: Source, span: Span, hint: str) -> AnalysisError:
-    return AnalysisError("REX231", message, source, span, hint=hint)
+def _refused(
+    message: str, source: Source, span: Span, hint: str, command_hint: str | None = None
+) -> AnalysisError:
+    return AnalysisError("REX231", message, source, span, hint=hint, command_hint=command_hint)
