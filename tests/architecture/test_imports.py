@@ -237,8 +237,10 @@ TABLE: dict[str, Allowed] = {
     ),
     # What runs streams: their sources, and their batches as `rex.progress` shows them.
     "cli/run_stream": allow(
-        "cli", "cli/batches", "cli/files", "cli/session", "cli/spark_output", "cli/stream_sources", packages="pyspark",
+        "cli", "cli/batches", "cli/files", "cli/printed_rows", "cli/session", "cli/spark_output", "cli/stream_sources",
+        packages="pyspark",
     ),
+    "cli/printed_rows": allow("cli", packages="pyarrow pyspark"),
     "cli/stream_sources": allow("cli", "cli/session", "errors", packages="pyspark"),
     "cli/batches": allow("cli", "spark/streaming", packages="pyspark"),
     "cli/files": allow(PACKAGE, "cli", "columns", "columns/paths", packages="pyarrow"),

@@ -126,7 +126,7 @@ def test_a_wrong_command_is_2(
         (["--stream", "ticks=rate://5", "--files-per-batch", "1"], "?maxOffsetsPerTrigger=N"),
         (["--watermark", "ts 5 seconds", "-o", "{out}"], "--watermark is for streams, and there is no --stream"),
         (["--available-now", "-o", "{out}"], "--available-now is for streams"),
-        (["-t", "ticks={in}/a.parquet"], "-o PATH is needed"),
+        (["-t", "ticks={in}/a.parquet"], "--output PATH is needed"),
         (["-t", "ticks={in}/a.parquet", "-o", "{out}", "--format", "text"], "--format text is for rows of streams"),
     ],
 )
@@ -143,9 +143,9 @@ def test_a_wrong_query_is_told_before_spark_is_started(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = _places(tmp_path, monkeypatch)
-    (tmp_path / "q.sql").write_text(QUERY.replace("DEFINE B", "DEFINE C"), encoding="utf-8")
+    (tmp_path / "q.sql").write_text(QUERY.replace("PATTERN (A B)", ""), encoding="utf-8")
     assert main(["run", places["query"], "--stream", "ticks=rate://5"]) == 1
-    assert capsys.readouterr().err.startswith("error[REX204]")
+    assert capsys.readouterr().err.startswith("error[REX102]")
 
 
 def _places(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:

@@ -15,6 +15,10 @@ class Failed(Exception):  # noqa: N818  it is the outcome of a run, told in its 
         self.is_internal = is_internal
 
 
+class SparkLost(Failed):
+    """Spark's process has ended while the command needed it."""
+
+
 class Stopped(Exception):  # noqa: N818  it is no error
     """A signal ended a stream, and all is well: exit code 128 and the signal's number."""
 

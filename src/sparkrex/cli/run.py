@@ -45,7 +45,7 @@ def check_output(arguments: argparse.Namespace) -> None:
         check_stream_output(arguments)
         return
     if arguments.output is None:
-        raise UsageError("-o PATH is needed; only the rows of streams are printed")
+        raise UsageError("--output PATH is needed; only the rows of streams are printed")
     if arguments.format == "text":
         raise UsageError("--format text is for rows of streams, which are printed")
     arguments.format = arguments.format or output_format(arguments.output)

@@ -7,12 +7,12 @@ import time
 from typing import TYPE_CHECKING
 
 from sparkrex.cli.batches import Batches
-from sparkrex.cli.failures import Stopped, UsageError
+from sparkrex.cli.failures import SparkLost, Stopped, UsageError
 from sparkrex.cli.files import check_files
 from sparkrex.cli.printed_rows import PrintedRows
 from sparkrex.cli.progress import ERASED
 from sparkrex.cli.query import reads_local_files
-from sparkrex.cli.session import job_progress, spark_session
+from sparkrex.cli.session import is_ending, job_progress, spark_session
 from sparkrex.cli.spark_output import HadoopFolders
 from sparkrex.cli.stops import Stop
 from sparkrex.cli.stream_arguments import TERMINAL, is_kafka, kafka_topic
@@ -37,29 +37,44 @@ def run_stream(query: Runnable, arguments: argparse.Namespace, progress: Progres
     """Run until the query ends, fails, or is asked to stop; a summary on standard error."""
     if reads_local_files(arguments):
         check_files(arguments.tables)
-    with spark_session(arguments, query.settings.time_zone, progress) as spark:
-        _check_continuation(spark, arguments)
-        show_jobs = job_progress(spark)
-        with progress.stage("read", show_jobs):
-            tables = read_all(spark, arguments)
-        with progress.stage("plan", show_jobs):
-            result = query(tables, spark=spark)
-        printed = PrintedRows(arguments.format) if arguments.output == TERMINAL else None
-        has_one_terminal = printed is not None and sys.stdout.isatty() and sys.stderr.isatty()
-        batches = Batches(None if has_one_terminal else sys.stderr)
-        spark.streams.addListener(batches)
-        with Stop() as stop:
-            shown = (lambda: f"{batches.newest()}  {show_jobs()}") if has_one_terminal else show_jobs
-            with progress.stage("stream", shown):
-                started = _start(result, arguments, printed)
-                _wait(started, batches, stop, printed)
-                batches.ended.wait(_PATIENCE)
-        print(_summary(batches, arguments, progress), file=sys.stderr)
-        failed = started.exception()
-        if failed is not None:
-            raise failed
+    stop = Stop()
+    try:
+        with spark_session(arguments, query.settings.time_zone, progress) as spark:
+            _run(spark, query, arguments, progress, stop)
+    except SparkLost:
+        if stop.signal is None:
+            raise
+        # The signal was for all processes. What Spark has not committed it does again.
     if stop.signal is not None:
         raise Stopped(_stopped(arguments), stop.signal)
+
+
+def _run(
+    spark: SparkSession, query: Runnable, arguments: argparse.Namespace, progress: Progress, stop: Stop
+) -> None:
+    """Open the streams, run, and say how it went."""
+    _check_continuation(spark, arguments)
+    show_jobs = job_progress(spark)
+    with progress.stage("read", show_jobs):
+        tables = read_all(spark, arguments)
+    with progress.stage("plan", show_jobs):
+        result = query(tables, spark=spark)
+    printed = PrintedRows(arguments.format) if arguments.output == TERMINAL else None
+    has_one_terminal = printed is not None and sys.stdout.isatty() and sys.stderr.isatty()
+    batches = Batches(None if has_one_terminal else sys.stderr)
+    spark.streams.addListener(batches)
+    with stop:
+        shown = (lambda: f"{batches.newest()}  {show_jobs()}") if has_one_terminal else show_jobs
+        with progress.stage("stream", shown):
+            started = _start(result, arguments, printed)
+            _wait(started, batches, stop, printed)
+            batches.ended.wait(_PATIENCE)
+    failed = started.exception()
+    if failed is not None and is_ending(spark):
+        raise SparkLost("Spark has ended")
+    print(_summary(batches, arguments, progress), file=sys.stderr)
+    if failed is not None:
+        raise failed
 
 
 def _check_continuation(spark: SparkSession, arguments: argparse.Namespace) -> None:

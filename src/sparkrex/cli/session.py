@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparkrex.cli.failures import Failed, UsageError
+from sparkrex.cli.failures import Failed, SparkLost, UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -106,8 +106,10 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         try:
             yield spark
         finally:
-            spark.stop()
+            _stop(spark)
     except Exception as error:
+        if _is_loss(error):
+            raise SparkLost(f"Spark's process has ended\n{scratch.keep()}".rstrip()) from error
         if not _is_from_spark(error):
             raise
         message = readable(error)
@@ -116,10 +118,24 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         scratch.remove()
 
 
+def _stop(spark: SparkSession) -> None:
+    """Whatever still runs: a signal may have ended Spark's process with ours."""
+    try:
+        spark.stop()
+    except Exception as error:
+        if not _is_loss(error):
+            raise
+
+
 def read_table(spark: SparkSession, table: TableFile) -> DataFrame:
     """A DataFrame over the table's files."""
     kind, options = READERS[table.format]
     return spark.read.format(kind).options(**options).load(table.path)
+
+
+def is_ending(spark: SparkSession) -> bool:
+    """Whether Spark's process has been told to end, and ends what it runs."""
+    return bool(spark.sparkContext._jsc.sc().isStopped())
 
 
 def job_progress(spark: SparkSession) -> Callable[[], str]:
@@ -147,6 +163,11 @@ def readable(error: BaseException) -> str:
         return ours[0].rstrip()
     told = list(itertools.takewhile(lambda line: not _STACK_LINE.match(line), filter(str.strip, text.splitlines())))
     return "\n".join(["Spark failed:", *told[:_LONGEST_MESSAGE]])
+
+
+def _is_loss(error: BaseException) -> bool:
+    """Whether nobody answers where Spark's process was."""
+    return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 
 def _is_from_spark(error: BaseException) -> bool:
