@@ -58,7 +58,7 @@ def compile(
         made = query.with_settings(_with_planner(chosen, planner))
     else:
         chosen = _with_planner(make_settings(settings), planner)
-        made = Query(_text("the query", query), _dialect(dialect), chosen, args=args)
+        made = Query(_text(_QUERY, query), _dialect(dialect), chosen, args=args)
     if planner is not None and not made.has_segments:
         raise AnalysisError(
             "REX217", f"planner {planner!r} has nothing to plan: there is no segment search", None, None,
@@ -113,7 +113,7 @@ def sql(
     ...         "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS x > :low)", args={"low": 0}).to_pylist()
     [{'n': 2}]
     """
-    compiled = compile(_text("the query", query), args=args, dialect=dialect, planner=planner, settings=settings)
+    compiled = compile(_text(_QUERY, query), args=args, dialect=dialect, planner=planner, settings=settings)
     return compiled(tables, spark=spark, **named)
 
 
@@ -157,10 +157,11 @@ def drain(
 
 
 def state(checkpoint: str | Path, /, *, spark: SparkSession | None = None) -> pa.Table:
-    """The open partitions of a streaming query that has stopped: their keys, rows held back, and what they wait for.
+    """The open partitions of a streaming query that has stopped: their keys, rows that are kept, what they wait for.
 
-    `due` is the time up to which the watermark has to come for a partition to be looked at again; NULL where only a row
-    of its own can decide anything.
+    `rows_held` are held back because a match is undecided, `rows_waiting` have not been searched yet, since the
+    watermark has not passed them. `due` is the time up to which the watermark has to come for a partition to be looked
+    at again; NULL where only a row of its own can decide anything.
     """
     from sparkrex.spark.streaming.checkpoint import Checkpoint
     from sparkrex.spark.streaming.requirements import active_session
@@ -341,7 +342,7 @@ def events(
     """
     from sparkrex.languages.events.syntax import StreamOptions
 
-    _text("the query", text)
+    _text(_QUERY, text)
     _check_options(time, type, types, tie_break)
     columns = (tie_break,) if isinstance(tie_break, str) else tuple(tie_break)
     options = StreamOptions(time, columns, type, types, has_strict_ties=_is_strict(ties))
@@ -411,7 +412,7 @@ def trends(
     from sparkrex.modes.trends.language.syntax import TrendOptions
     from sparkrex.modes.trends.plan import Counts
 
-    _text("the query", text)
+    _text(_QUERY, text)
     _check_options(time, type, types, tie_break)
     if origin is not None and not isinstance(origin, int | float | Decimal | str | date):
         raise TypeError(f"origin= is a {origin.__class__.__name__}, not a time or a number")
@@ -565,8 +566,19 @@ def _with_planner(settings: Settings, planner: str | None) -> Settings:
 def _text(what: str, value: object) -> str:
     """A string given for an argument, or the error of another kind of value."""
     if not isinstance(value, str):
-        raise TypeError(f"{what} is a {value.__class__.__name__}, not a string")
+        name = value.__class__.__name__
+        instead = _INSTEAD.get(name, "") if what == _QUERY else ""
+        raise TypeError(f"{what} is a {name}, not a string{instead}")
     return value
+
+
+_QUERY = "the query"
+_INSTEAD = {
+    "Workload": ": a workload has methods of its own, detect(stream), explain(stream) and drain(checkpoint, stream)",
+    "DataFrame": ": give its text, or what rex.compile, rex.match or rex.events made of it; tables come behind it",
+    "Query": ": it has been made of one already; call it with tables",
+}
+"""What to do where something else is given for the query."""
 
 
 def _is_strict(ties: object) -> bool:

@@ -203,6 +203,11 @@ def _restore(
     return error
 
 
+def is_from_spark(error: BaseException) -> bool:
+    """Whether Spark, or the way to it, raised this in its own words."""
+    return any(kind.__module__.split(".")[0] in ("pyspark", "py4j", "grpc") for kind in type(error).__mro__)
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """A hint that suggests the known name closest to a misspelt one."""
     candidates = {candidate.lower(): candidate for candidate in known}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sparkrex.errors import InternalError, RexError, UnsupportedError
+from sparkrex.errors import InternalError, RexError, UnsupportedError, is_from_spark
 from sparkrex.source import Source, Span
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def faults_reported(text: str) -> Iterator[None]:
         ) from error
     except Exception as error:
         # What Spark, or the way to it, says in its own words is no fault of ours: the session has ended.
-        if type(error).__module__.split(".")[0] in ("pyspark", "py4j", "grpc"):
+        if is_from_spark(error):
             raise
         if "KeyboardInterrupt" in str(error) or str(error) == "Query interrupted":
             # DuckDB met Ctrl-C while it ran, or while it asked Python for a table, and says so in its own way.

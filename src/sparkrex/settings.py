@@ -118,12 +118,11 @@ def _check_settings(settings: Settings) -> Settings:
         value = getattr(settings, name)
         if value is None and name in _COUNTS_OR_NONE:
             continue
-        # Kernels count in 64 bits.
-        if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) < 1 << 63:
-            raise _unfit(name, value, "a positive whole number below 2 to the power of 63")
+        most = _MOST_BUCKETS if name == "buckets" else (1 << 63) - 1  # kernels count in 64 bits
+        if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) <= most:
+            up_to = f"up to {most}" if name == "buckets" else "below 2 to the power of 63"
+            raise _unfit(name, value, f"a positive whole number {up_to}")
         counts[name] = int(value)  # of NumPy's types too
-    if settings.buckets is not None and settings.buckets > _MOST_BUCKETS:
-        raise _unfit("buckets", settings.buckets, f"at most {_MOST_BUCKETS}")
     if not isinstance(settings.time_zone, str):
         raise _unfit("time_zone", settings.time_zone, "a name")
     if settings.matcher not in (None, *MATCHERS):

@@ -40,6 +40,14 @@ def test_a_query_is_a_string(name: str, given: Any) -> None:
         FUNCTIONS[name](given)
 
 
+def test_a_query_of_another_kind() -> None:
+    given: Any = rex.workload({"pair": "PATTERN SEQ(Buy a, Sell b) WITHIN 5"}, time="id")
+    with pytest.raises(TypeError, match=r"a Workload, not a string: .*drain\(checkpoint, stream\)"):
+        rex.explain(given, TABLE)
+    with pytest.raises(TypeError, match=r"a DataFrame, not a string: give its text"):
+        rex.sql(pd.DataFrame())  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -176,6 +184,8 @@ def test_a_polars_frame_of_a_type_that_arrow_lacks() -> None:
         ({"threads": 1.5}, "threads"), ({"tie_break": ["x", 5]}, "tie_break must be a name or several"),
         ({"tie_break": None}, "tie_break"), ({"without_rules": 5}, "without_rules"), ({1: 2}, "unknown setting 1"),
         (rex.Settings(max_steps=-1), "max_steps"),
+        ({"buckets": 0}, "buckets must be a positive whole number up to 256"),
+        ({"buckets": 257}, "a positive whole number up to 256, not 257"),
     ],
     ids=repr,
 )

@@ -245,7 +245,7 @@ TABLE: dict[str, Allowed] = {
     "cli/batches": allow("cli", "spark/streaming", packages="pyspark"),
     "cli/files": allow(PACKAGE, "cli", "columns", "columns/paths", packages="pyarrow"),
     "cli/profile": allow("cli", "modes/segments/planner"),
-    "cli/session": allow("cli", "cli/files", "spark", packages="pyspark"),
+    "cli/session": allow("cli", "cli/files", "errors", "spark", packages="pyspark"),
     "cli/spark_output": allow("cli", packages="pyspark"),
 }
 

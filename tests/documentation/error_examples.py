@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.sql.types import StructField, TimestampType
 
 from sparkrex.source import Source, Span
 from sparkrex.spark.shipping import workers_lack
@@ -68,6 +69,7 @@ class Luck:
 _WRITTEN = """CREATE TABLE runs AS SELECT * FROM ticks MATCH_RECOGNIZE (
   PARTITION BY symbol ORDER BY ts
   PATTERN (A+))"""
+_TIME = StructField("ts", TimestampType())
 _OF_A_STREAM = """SELECT * FROM ticks MATCH_RECOGNIZE (
   PARTITION BY symbol ORDER BY ts
   PATTERN (A+))"""
@@ -423,7 +425,7 @@ WHERE Y.price < X.price AND volume > 100""",
         "Rows of a stream come in any order, and only the watermark says that all rows up to a time are there.",
         _OF_A_STREAM,
         where="With `ticks=spark.readStream.table(...)`:",
-        error=no_watermark(Source(_OF_A_STREAM), Span(14, 77)),
+        error=no_watermark(_TIME, Source(_OF_A_STREAM), Span(14, 77)),
     ),
     Example(
         "REX231",
@@ -431,7 +433,7 @@ WHERE Y.price < X.price AND volume > 100""",
         "would never be known which rows are still to come. Of two watermarked columns, leave one out.",
         _OF_A_STREAM,
         where='With `ticks=spark.readStream.table(...).withWatermark("received", "10 seconds")`:',
-        error=other_order("ts", "received", Source(_OF_A_STREAM), Span(70, 72)),
+        error=other_order(_TIME, "received", Source(_OF_A_STREAM), Span(70, 72)),
     ),
     Example(
         "REX238",

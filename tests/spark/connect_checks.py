@@ -212,3 +212,11 @@ def test_what_is_cached_stays_cached(spark: SparkSession, ticks: DataFrame) -> N
 
 def test_the_sample_is_what_the_other_tests_use(ticks: DataFrame) -> None:
     assert ticks.toArrow().equals(TICKS)
+
+
+def test_a_stream_needs_a_classic_session(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    with pytest.raises(rex.UnsupportedError, match="needs a classic session") as raised:
+        rex.sql("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY timestamp PATTERN (A B))", t=stream)
+    assert raised.value.code == "REX301"
+    assert raised.value.hint

@@ -121,11 +121,37 @@ def test_a_path_that_sparks_reader_does_not_find(spark: SparkSession, tmp_path: 
     (tmp_path / "a b").mkdir()
     files = Files(spark, tmp_path / "a b")
     files.add(ticks(23, 50))
-    files.run(asked(RISES, ticks=files.stream()))
+    files.run(rex.sql(RISES, ticks=files.stream()))
     with pytest.raises(rex.ExecutionError, match="because of the character ' '") as raised:
         rex.state(files.checkpoint(), spark=spark)
     assert raised.value.code == "REX420"
     link = tmp_path / "link"
     link.symlink_to(files.checkpoint())  # as the hint says
     assert rex.state(link, spark=spark).num_rows > 0
-    assert lines(rex.drain(link, RISES, ticks=files.stream(), settings=SETTINGS))
+    rest = lines(rex.drain(link, RISES, ticks=files.stream()))
+    assert rest
+    # In a session with other tasks their number is that of the checkpoint.
+    partitions = str(spark.conf.get("spark.sql.shuffle.partitions"))
+    spark.conf.set("spark.sql.shuffle.partitions", "7")
+    try:
+        assert lines(rex.drain(link, RISES, ticks=files.stream())) == rest
+        with pytest.raises(rex.ExecutionError, match="has 32 buckets, and the query 8"):
+            rex.drain(link, RISES, ticks=files.stream(), settings={"buckets": 8})
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", partitions)
+
+
+def test_a_damaged_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
+    files = Files(spark, tmp_path)
+    files.add(ticks(25, 50))
+    files.run(asked(RISES, ticks=files.stream()))
+    for path in (tmp_path / "out_checkpoint" / "state").rglob("*"):
+        if path.is_file() and "metadata" not in str(path):
+            path.write_bytes(b"no state")
+    with pytest.raises(rex.ExecutionError, match="the checkpoint is damaged: Spark cannot read") as raised:
+        rex.state(files.checkpoint(), spark=spark)
+    notes = " ".join(raised.value.notes)
+    assert "/state/0/" in notes  # the file, or its folder
+    assert "calling o" not in notes
+    with pytest.raises(rex.ExecutionError, match=r"REX420.*the empty path has no state"):
+        rex.state("", spark=spark)

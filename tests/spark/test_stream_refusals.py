@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pytest
 from tests.spark.stream_files import Files, ticks
 
 import sparkrex as rex
-from sparkrex.spark.streaming import requirements
+from sparkrex.spark.streaming.requirements import check_protobuf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _QUERY = "SELECT * FROM ticks MATCH_RECOGNIZE ({keys} ORDER BY {order} PATTERN (A B) DEFINE B AS price > PREV(price))"
+_MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
 _EVENTS = "PATTERN SEQ(Buy a, Sell b) WHERE skip_till_next_match(a, b) { [sym] } WITHIN 9 seconds RETURN a.ts AS t"
 
 
@@ -78,6 +80,36 @@ def test_watermarks(files: Files) -> None:
     refused(asked(bare), "REX230", "ticks MATCH_RECOGNIZE", "has no watermark")
     both = files.stream().join(files.stream().selectExpr("sym", "ts AS at"), on="sym")
     refused(asked(both), "REX231", "ticks MATCH_RECOGNIZE", "2 watermarked columns, ts and at")
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint", "note"),
+    [
+        ("timestamp", 'stream.withWatermark("at", "10 seconds")', ""),
+        (
+            "timestamp_ntz",
+            'stream.withColumn("at", stream["at"].cast("timestamp")).withWatermark("at", "10 seconds")',
+            "at is a timestamp_ntz, and",
+        ),
+        ("date", '.cast("timestamp"))', "at is a date, and"),
+        ("string", '.cast("timestamp"))', "at is a string, and"),
+        ("bigint", '.cast("timestamp"))', "at is a bigint, and Spark's watermarks are on a TIMESTAMP; the cast"),
+    ],
+)
+def test_the_hint_sets_a_watermark_on_the_order_column(files: Files, kind: str, hint: str, note: str) -> None:
+    bare = files.spark.readStream.schema(files.whole().schema).parquet(str(files.folder / "in"))
+    stream = bare.selectExpr("*", f"CAST(ts AS {kind}) AS at")
+    with pytest.raises(rex.AnalysisError, match="has no watermark") as raised:
+        asked(stream, order="at")()
+    assert hint in str(raised.value.hint)
+    assert note in str(raised.value)
+    # What the hint says can be done.
+    made = eval(str(raised.value.hint).partition(": ")[2], {"stream": stream})
+    assert asked(made, order="at")().isStreaming
+    if kind != "timestamp":
+        with pytest.raises(rex.AnalysisError) as raised:
+            asked(stream.withWatermark("ts", "1 second"), order="at")()
+        assert hint in str(raised.value.hint)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +217,7 @@ def test_a_view_over_the_result_is_a_stream(files: Files, spark: SparkSession) -
     spark.catalog.dropTempView("shapes")
 
 
-def test_the_state_store(files: Files, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_state_store(files: Files, spark: SparkSession) -> None:
     name = "spark.sql.streaming.stateStore.providerClass"
     kept = str(spark.conf.get(name))
     spark.conf.set(name, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider")
@@ -193,8 +225,24 @@ def test_the_state_store(files: Files, spark: SparkSession, monkeypatch: pytest.
         refused(asked(files.stream()), "REX421", None, "in RocksDB only")
     finally:
         spark.conf.set(name, kept)
-    monkeypatch.setattr(requirements, "find_spec", lambda _: None)
-    refused(asked(files.stream()), "REX421", None, "protobuf, which is not installed")
+
+
+@pytest.mark.parametrize("lacks", ["google", "google.protobuf"])
+def test_protobuf_is_missing(monkeypatch: pytest.MonkeyPatch, lacks: str) -> None:
+    """Also where nothing else of `google` is there, as in an environment with PySpark alone."""
+    for name in list(sys.modules):
+        if name == _MESSAGES or name.partition(".")[0] == "google":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, lacks, None)
+    refused(check_protobuf, "REX421", None, "protobuf, which is not installed")
+
+
+def test_protobuf_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    from google.protobuf import runtime_version
+
+    monkeypatch.delitem(sys.modules, _MESSAGES, raising=False)
+    monkeypatch.setattr(runtime_version, "MAJOR", 3)
+    refused(check_protobuf, "REX421", None, "does not fit Spark's")
 
 
 def test_checkpoints(files: Files, tmp_path: Path) -> None:
@@ -205,6 +253,18 @@ def test_checkpoints(files: Files, tmp_path: Path) -> None:
     refused(lambda: rex.drain(empty, text, ticks=files.whole()), "REX420", None, "reads no stream")
     with pytest.raises(TypeError, match="streaming DataFrames"):
         rex.drain(empty, text, ticks=ticks(1, 3))
+
+
+def test_the_session_of_another_thread(files: Files, spark: SparkSession, tmp_path: Path) -> None:
+    """Where py4j has another connection, as after Ctrl-C, no session is active; there is one all the same."""
+    own: Any = spark
+    of_jvm = own._get_j_spark_session_class(own._jvm)
+    of_jvm.clearActiveSession()
+    try:
+        assert type(own).getActiveSession() is None
+        refused(lambda: rex.state(tmp_path), "REX420", None, "has no state of a pattern")
+    finally:
+        of_jvm.setActiveSession(own._jsparkSession)
 
 
 def test_it_is_explained(files: Files) -> None:

@@ -47,13 +47,18 @@ def test_patterns_come_and_go_from_start_to_start(spark: SparkSession, tmp_path:
     assert found.table.isStreaming
     assert found.stopped.isStreaming
     files.run(found.table)
-    assert set(rex.state(files.checkpoint(), spark=spark).column_names) == {"k_sym", "rows_held", "due"}
+    state = rex.state(files.checkpoint(), spark=spark)
+    assert set(state.column_names) == {"sym", "rows_held", "rows_waiting", "due"}
     files.add(ticks(22, 150, 150))
     after = workload({**COMES, **STAYS})
     progress = files.run(after.detect(files.stream()).table)
     assert sum(batch["rows_in"] for batch in progress.batches) > 150  # those without keys go to two operators
     written = spark.read.schema(found.table.schema).parquet(str(tmp_path / "out"))
-    rest = after.drain(files.checkpoint(), files.stream()).table
+    drained = after.drain(files.checkpoint(), files.stream())
+    rest = drained.table
+    quiet = rest.where("pattern = 'quiet'").drop("pattern")
+    assert lines(drained["quiet"]) == lines(quiet)
+    assert quiet.count()
     expected = events(after.detect(files.whole()).table, STAYS)
     assert len(expected) > 20
     assert sorted(events(written, STAYS) + events(rest, STAYS)) == expected
@@ -61,3 +66,27 @@ def test_patterns_come_and_go_from_start_to_start(spark: SparkSession, tmp_path:
     new = sorted(events(written, COMES) + events(rest, COMES))
     assert new
     assert set(new) <= set(events(after.detect(second).table, COMES))
+
+
+def test_it_is_explained(spark: SparkSession, tmp_path: Path) -> None:
+    files = Files(spark, tmp_path)
+    files.add(ticks(23, 10))
+    text = str(workload({**STAYS, **GOES}).explain(files.stream()))
+    assert "2 branches of one query" in text
+    assert text.count("State of silent keys") == 2
+    assert "Workload of 3 of 4 patterns" in text
+
+
+def test_what_returns_give_is_not_drained_with_others(spark: SparkSession, tmp_path: Path) -> None:
+    files = Files(spark, tmp_path)
+    files.add(ticks(24, 60))
+    watched = workload({"quiet": f"{STAYS['quiet']} RETURN a.price AS price"})
+    files.run(watched.detect(files.stream()).table)
+    drained = watched.drain(files.checkpoint(), files.stream())
+    with pytest.raises(rex.UnsupportedError, match="RETURN gives of the pattern quiet is not drained") as raised:
+        drained["quiet"]
+    assert raised.value.code == "REX302"
+    with pytest.raises(KeyError, match="no pattern quite"):
+        drained["quite"]
+    with pytest.raises(TypeError, match=r"the query is a Workload, not a string: .*drain\(checkpoint, stream\)"):
+        rex.drain(files.checkpoint(), watched, files.stream())  # type: ignore[arg-type]

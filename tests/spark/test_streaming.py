@@ -96,10 +96,13 @@ def test_it_goes_on_where_it_stopped(files: Files) -> None:
     files.add(ticks(7, 120))
     files.run(QUERIES["rows"](files.stream()))
     state = rex.state(files.checkpoint(), spark=files.spark)
-    assert set(state.column_names) >= {"rows_held", "due"}
+    assert state.column_names == ["sym", "rows_held", "rows_waiting", "due"]
     assert 0 < state.num_rows <= 5
+    assert sum(state.column("rows_waiting").to_pylist()) == 5  # a row a second, and the watermark is five behind
     files.add(ticks(8, 120, 120), ticks(9, 1, 1_000))
-    found = rex.sql(ROWS.replace("*", "sym, began, low, kind, n"), ticks=files.stream(), settings=SETTINGS)
+    # A column that nobody reads, the others in another order, the table's name where no table stands.
+    stream = files.stream().select("price", F.lit(1).alias("more"), "kind", "ts", "sym")
+    found = rex.sql(ROWS.replace("*", "ticks.sym, began, low, kind, n") + " AS ticks", ticks=stream, settings=SETTINGS)
     files.run(found)
     rest = lines(rex.drain(files.checkpoint(), ROWS, ticks=files.stream(), settings=SETTINGS))
     assert sorted(files.written(found) + rest) == lines(QUERIES["rows"](files.whole()))
@@ -112,6 +115,20 @@ def test_it_goes_on_where_it_stopped(files: Files) -> None:
     assert "PATTERN (STRT DOWN UP+)" in str(raised.value)
     with pytest.raises(rex.ExecutionError, match="REX419"):
         rex.drain(files.checkpoint(), ROWS.replace("DOWN+", "DOWN"), ticks=files.stream(), settings=SETTINGS)
+    rounded = files.stream().withColumn("price", F.col("price").cast("int"))
+    with pytest.raises(rex.ExecutionError, match="REX419") as retyped:
+        rex.drain(files.checkpoint(), ROWS, ticks=rounded, settings=SETTINGS)
+    assert "this query reads price int" in str(retyped.value)
+
+
+@pytest.mark.parametrize(("selected", "alias"), [
+    ("*", ""), ("*, 'ticks' AS source", ""), ("ticks.sym, ticks.n", "AS ticks"), ("ticks.* /* ticks */", "AS ticks"),
+])
+def test_a_source_is_planned_once_wherever_its_name_stands(files: Files, selected: str, alias: str) -> None:
+    """A checkpoint belongs to a number of sources, and the SELECT around may change."""
+    files.add(ticks(21, 5))
+    found = rex.sql(f"{ROWS.replace('*', selected, 1)} {alias}", ticks=files.stream(), settings=SETTINGS)
+    assert str(found._jdf.queryExecution().analyzed()).count("StreamingRelation") == 1
 
 
 def test_patterns_that_are_alike_each_get_the_watermark(files: Files) -> None:

@@ -88,7 +88,8 @@ def _row_query(draw: random.Random) -> tuple[Query, str]:
     size = f"INTERVAL '{draw.choice(BOUNDS)}' SECOND"
     pattern = draw.choice([
         "A B", "A B*", "A B* C", "A+ B?", "A (B | C)", "A B C", "A+", "A B+ C?", "A B*? C", "(A B)+", "A B{1,2}",
-        "A | B C", "A B $", "^ A B", "A*", "A? B", "PERMUTE(A, B)", "A B+", "A B?? C",
+        "A | B C", "A B $", "^ A B", "A*", "A? B", "PERMUTE(A, B)", "A B+", "A B?? C", "A (B C)?",
+        "A B C", "A (B | A) C",
     ])
     bounds = ["ts <= PREV(ts) + {0}", "ts - PREV(ts) <= {0}", "ts - FIRST(ts) <= {0}", "ts - A.ts <= {0}"]
     defined, bound_kinds = [], set()

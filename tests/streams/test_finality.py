@@ -6,6 +6,7 @@ import calendar
 import random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from tests.differential.relations import one_database
 from tests.streams.driving import EPOCH, TICK, TIME, Query, Stream
@@ -56,6 +57,41 @@ def test_time_alone_ends_a_greedy_match(query: Query) -> None:
         given.append(sum(one.rows.num_rows for one in found))
         assert [one.next_due for one in found if one.next_due is not None] == ([end] if watermark < end else [])
     assert given == [0, 0, 1]
+
+
+@pytest.mark.parametrize("matcher", ["backtrack", "ops", "interpreter"])
+@pytest.mark.parametrize(("pattern", "define", "letters", "decided"), [
+    ("A (B C)?", "C AS c AND ts <= A.ts + INTERVAL '5' SECOND", "a", [5]),
+    ("A B C", "C AS c AND ts <= A.ts + INTERVAL '5' SECOND", "ab", [5, 5]),
+    ("A+ B* C", "C AS c AND ts - FIRST(A.ts) <= INTERVAL '5' SECOND", "aa", [5, 6]),
+    ("A+ B* C", "C AS c AND ts - LAST(A.ts) <= INTERVAL '5' SECOND", "aab", [6, 6, 6]),
+    ("A (B | C) C", "C AS c AND ts - A.ts <= INTERVAL '5' SECOND", "a", [5]),
+    # Another A may come, or a way without C: nothing is lost.
+    ("A+ B C", "C AS c AND ts - LAST(A.ts) <= INTERVAL '5' SECOND", "a", [None]),
+    ("A B C?", "C AS c AND ts - A.ts <= INTERVAL '5' SECOND", "a", [None]),
+    ("A B+ C", "C AS c AND ts - FIRST(B.ts) <= INTERVAL '5' SECOND", "a", [None]),
+])
+def test_a_match_is_lost_with_a_variable_that_has_to_come(
+    pattern: str, define: str, letters: str, decided: list[int | None], matcher: str
+) -> None:
+    """Behind the rows nothing comes but the watermark: seconds after the first row at which each is decided."""
+    query = Query(
+        "PARTITION BY k ORDER BY ts MEASURES CLASSIFIER() AS v ALL ROWS PER MATCH WITH UNMATCHED ROWS "
+        f"PATTERN ({pattern}) DEFINE A AS a, B AS b, {define}", settings={"tie_break": "id", "matcher": matcher},
+    )
+    rows = table_of([
+        {"id": n, "k": "p", "x": 0, TIME: BEGIN + n * TICK, **{name: name == letter for name in "abc"}}
+        for n, letter in enumerate(letters)
+    ])
+    stream = Stream(query, rows)
+    stream.batch(rows, BEGIN - 1)
+    found: dict[int, int] = {}
+    for second in range(10):
+        for watermark in (BEGIN + second * TICK - 1, BEGIN + second * TICK):
+            given = pa.concat_tables([one.rows for one in stream.batch(table_of([]), watermark)])
+            found |= dict.fromkeys(stream.cut.result(given).column("id").to_pylist(), watermark)
+    certain = {n: BEGIN + second * TICK for n, second in enumerate(decided) if second is not None}
+    assert found == certain
 
 
 @pytest.mark.parametrize("query", [

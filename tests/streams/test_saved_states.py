@@ -13,6 +13,7 @@ from tests.streams.saved_states import FOLDER, N_BEFORE, SAVED, begun, moment, r
 from tests.streams.test_stream_equals_batch import sorted_rows
 
 from sparkrex.errors import ExecutionError
+from sparkrex.streams.columns import COLUMNS
 from sparkrex.streams.head import FORMAT
 from sparkrex.streams.looking import open_keys
 from sparkrex.streams.operator import HEAD
@@ -78,10 +79,11 @@ def test_a_damaged_part_is_an_error_that_names_it(name: str, kind: str) -> None:
                 for damaged in (data[:-1], data[: len(data) // 2], data[:9], b"", data[:8] + b"\0" * (len(data) - 8)):
                     stream.stores = [DictStore(other) for other in saved]
                     stream.stores[number][part] = damaged
-                    with pytest.raises(ExecutionError, match=f"damaged: its part {part} cannot be read") as raised:
-                        stream.drain()
-                    assert raised.value.code == "REX419"
-                    if part == "open" or part.startswith("silent/"):
+                    if part != COLUMNS:  # for people alone
+                        with pytest.raises(ExecutionError, match=f"damaged: its part {part} cannot be read") as raised:
+                            stream.drain()
+                        assert raised.value.code == "REX419"
+                    if part in ("open", "pending", COLUMNS) or part.startswith("silent/"):
                         with pytest.raises(ExecutionError, match=f"its part {part} cannot be read"):
                             open_keys(stream.stores[number])
     assert {"head", "pending", kind} <= kinds

@@ -57,6 +57,10 @@ NOTHING = {
     "a bound on the first row": rows("A B* C", f"B AS ts - A.ts <= {SIZE}, C AS C.ts <= A.ts + {SIZE}"),
     "PREV inside the match": rows("A B*", "B AS x > PREV(x)", within=WITHIN),
     "a reluctant end": rows("A B*?", "B AS x > 100"),
+    "a bound on a row that has to come": rows("A (B+ C)?", f"B AS x > 0, C AS C.ts <= A.ts + {SIZE}"),
+    "a bound by the first of several": rows("A A+ B* C", f"B AS x < 0, C AS C.ts - FIRST(A.ts) <= {SIZE}", within=""),
+    "NEXT inside the match": rows("A A", "A AS x > 0", measures=", NEXT(FIRST(x)) AS n", within=WITHIN),
+    "NEXT of a variable before the last": rows("A C", "A AS x > 0", measures=", NEXT(A.x) AS n", within=WITHIN),
     "starts on their own": rows("A B*", "B AS x > 0", within=WITHIN, skip="TO NEXT ROW"),
     "events": events("WITHIN 6 seconds"),
     "trends": trends("WITHIN 6 seconds"),
@@ -77,6 +81,12 @@ OPEN_ROWS = {
     "a greedy end": (rows("A B*", "B AS x > 0"), "B"),
     "a row that is still missing": (rows("A B* C", "C AS x > 100"), "B"),
     "an end": (rows("A $", "A AS x > 0"), "$"),
+    "a row that is missing, and a bound behind it": (
+        rows("A B+ C", f"B AS x > 100, C AS C.ts <= LAST(B.ts) + {SIZE}"), "B"
+    ),
+    "NEXT of a row that may be the last": (
+        rows("A C?", "A AS x > 0, C AS x > 100", measures=", NEXT(A.x) AS n", within=WITHIN), "NEXT"
+    ),
     "NEXT behind the match": (rows("A A", "A AS x > 0", measures=", NEXT(LAST(x)) AS n"), "NEXT"),
     "NEXT in DEFINE": (rows("A", "A AS x < NEXT(x)"), "NEXT"),
     "WITHIN, and NEXT in DEFINE": (rows("A B*", "B AS x < NEXT(x)", within=WITHIN), "NEXT"),

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sparkrex.cli.failures import Failed, SparkLost, UsageError
+from sparkrex.errors import is_from_spark
 
 if TYPE_CHECKING:
     import argparse
@@ -110,7 +111,7 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
     except Exception as error:
         if _is_loss(error):
             raise SparkLost(f"Spark's process has ended\n{scratch.keep()}".rstrip()) from error
-        if not _is_from_spark(error):
+        if not is_from_spark(error):
             raise
         message = readable(error)
         raise Failed(f"{message}\n{scratch.keep()}".rstrip(), is_internal=message.startswith("internal")) from error
@@ -168,7 +169,3 @@ def readable(error: BaseException) -> str:
 def _is_loss(error: BaseException) -> bool:
     """Whether nobody answers where Spark's process was."""
     return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
-
-
-def _is_from_spark(error: BaseException) -> bool:
-    return any(kind.__module__.split(".")[0] in ("pyspark", "py4j", "grpc") for kind in type(error).__mro__)

@@ -23,6 +23,7 @@ from sparkrex.columns.values import (
 from sparkrex.evaluate.bounds import fixed_interval
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.bytecode_compiler import Compiler
+from sparkrex.evaluate.moved_times import moved_times
 from sparkrex.kernels.machine import Machine, ReadColumns
 from sparkrex.scalar.expression import ColumnAt, Expression, Literal, walk
 from sparkrex.scalar.render.duckdb import render
@@ -155,6 +156,9 @@ def values_in_rows(expression: Expression, table: pa.Table, evaluator: Evaluator
     """An expression that reads columns of one row, over all rows of a table."""
     if isinstance(expression, ColumnAt):
         return plain(table.column(expression.column))
+    moved = moved_times(expression, table)
+    if moved is not None:
+        return moved
     (column,) = evaluator.evaluate([_text(expression, table)], _renamed_by_number(table), [expression.span])
     return plain(column)
 

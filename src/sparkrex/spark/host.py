@@ -83,17 +83,24 @@ class SparkHost:
         """The query with every known DataFrame that it names."""
         words = {token.text.lower() for token in tokenize(Source(text), find_dialect("spark"))}
         named = {name: frame for name, frame in self.frames.items() if name.lower() in words}
+        if any(frame.isStreaming for frame in named.values()):
+            # Spark plans a source once for each place that could read it, and a checkpoint belongs to their number.
+            tables = _tables_of(text)
+            named = {
+                name: frame for name, frame in named.items()
+                if tables is None or name.lower() in tables or not frame.isStreaming
+            }
         arguments: dict[str, Any] = {
             f"rex_{number}": self._apart_from_caches(frame) for number, frame in enumerate(named.values())
         }
-        tables = [
+        defined = [
             f"{quoted(name).replace('{', '{{').replace('}', '}}')} AS (SELECT * FROM {{rex_{number}}})"
             for number, name in enumerate(named)
         ]
         escaped = text.replace("{", "{{").replace("}", "}}")
-        if not tables:
+        if not defined:
             return self.spark.sql(text)
-        return self.spark.sql(_with_tables(escaped, tables), **arguments)
+        return self.spark.sql(_with_tables(escaped, defined), **arguments)
 
     def _apart_from_caches(self, frame: DataFrame) -> DataFrame:
         """The same rows by a plan that nobody has cached, around the one that somebody may have.
@@ -216,6 +223,15 @@ class SparkHost:
 
 
 _NAMES = ("relationName", "objectName", "routineName", "functionName")
+
+
+def _tables_of(text: str) -> set[str] | None:
+    """The names in the places of tables, in lower case; None if it cannot be told."""
+    try:
+        trees = sqlglot.parse(text, read="spark")
+    except SqlglotError:
+        return None
+    return {table.name.lower() for tree in trees if tree is not None for table in tree.find_all(exp.Table)}
 
 
 def _with_tables(text: str, tables: list[str]) -> str:

@@ -28,6 +28,7 @@ from sparkrex.spark.side_rows import carry_row, is_carried, outputs_with_side_ro
 from sparkrex.spark.streaming.around import refuse_stream
 from sparkrex.spark.streaming.explain import StreamExplained
 from sparkrex.spark.streaming.relation import above_watermark, through_buckets
+from sparkrex.spark.streaming.requirements import check_classic
 from sparkrex.spark.streaming.watermark import (
     ROW_TIME,
     WATERMARK,
@@ -71,10 +72,12 @@ def lower_relation(
     # The results of a pattern that is drained are a table; a pattern over them has a state all the same.
     is_stream = source.isStreaming or (host.checkpoint is not None and are_results(source.schema))
     if is_stream:
+        check_classic(host.spark, host.source, relation.span)
         mark = WATERMARK if source.isStreaming else ROW_TIME
-        time = find_watermark(source.schema, host.source, relation.span, mark)
+        order = plan.order_by[0].column if plan.order_by else None
+        time = find_watermark(source.schema, order, host.source, relation.span, mark)
         is_row_time = ROW_TIME in source.schema[time].metadata
-        check_order(plan, time, host.source, relation.span, is_row_time=is_row_time)
+        check_order(plan, time, source.schema, host.source, relation.span, is_row_time=is_row_time)
     if settings.side_rows:
         check_names((*source.columns, *plan.output_columns()))
     check_reporting(plan, settings, is_stream=is_stream)

@@ -18,7 +18,7 @@ from sparkrex.errors import ExecutionError
 from sparkrex.matching.state import FORMAT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 FORMAT = 2
 """Of all parts of a state, as the head says it for them; slots have `matching.state.FORMAT_VERSION` too. A state that
@@ -79,8 +79,11 @@ class Head:
             return {name: found[name] for name in _WHOSE}
 
     @staticmethod
-    def read(data: bytes | None, fingerprint: str, text: str) -> Head:
-        """The head that was written for the query; a new one without data."""
+    def read(
+        data: bytes | None, fingerprint: str, text: str, changes: Callable[[], Sequence[str]] = tuple
+    ) -> Head:
+        """The head that was written for the query; a new one without data. `changes` are notes on how the columns of
+        the query that wrote it differ."""
         if data is None:
             return Head()
         whose = Head.owner(data)
@@ -90,7 +93,7 @@ class Head:
                 hint="begin with a new checkpoint, or go on with that version",
             )
         if whose["fingerprint"] != fingerprint:
-            raise not_this_query(whose, fingerprint, text)
+            raise not_this_query(whose, fingerprint, text, changes())
         with reading("head"):
             found = {name: value for name, value in json.loads(data).items() if name not in _WHOSE}
             return Head(**{**found, "generations": [Generation(**one) for one in found["generations"]]})
@@ -111,12 +114,20 @@ def reading(part: str) -> Iterator[None]:
         ) from error
 
 
-def not_this_query(whose: Mapping[str, Any], fingerprint: str, text: str) -> ExecutionError:
+def buckets_of(fingerprint: str) -> int | None:
+    """How many buckets a query has, as its fingerprint says behind a point; None if it says nothing."""
+    number = fingerprint.partition(".")[2].partition("/")[0]
+    return int(number) if number.isdecimal() else None
+
+
+def not_this_query(
+    whose: Mapping[str, Any], fingerprint: str, text: str, changes: Sequence[str] = ()
+) -> ExecutionError:
     """The error of a query that meets a state which it did not write: another's, or that of other buckets."""
     (query, _, rest), (own, _, own_rest) = whose["fingerprint"].partition("."), fingerprint.partition(".")
     (n_buckets, _, number), (n_own, _, own_number) = rest.partition("/"), own_rest.partition("/")
     if (query, number) != (own, own_number):
-        return other_query(whose["text"], text)
+        return other_query(whose["text"], text, changes)
     return ExecutionError(
         "REX419", f"the checkpoint has {n_buckets} buckets, and the query {n_own}", None, None,
         notes=("without the setting, their number follows spark.sql.shuffle.partitions",),
@@ -124,9 +135,11 @@ def not_this_query(whose: Mapping[str, Any], fingerprint: str, text: str) -> Exe
     )
 
 
-def other_query(written_by: str, text: str) -> ExecutionError:
-    """The error of a query that meets the state of another."""
-    same = ("the columns that it reads, or their types, are not the same",) if written_by == text else ()
+def other_query(written_by: str, text: str, changes: Sequence[str] = ()) -> ExecutionError:
+    """The error of a query that meets the state of another. `changes` say how their columns differ."""
+    same: Sequence[str] = ()
+    if written_by == text:
+        same = changes or ("the columns that it reads, or their types, are not the same",)
     return ExecutionError(
         "REX419", "the checkpoint belongs to another query", None, None,
         notes=(f"it was written by: {written_by}", f"this query is: {text}", *same),

@@ -30,6 +30,7 @@ from sparkrex.matching.runner import Gathering
 from sparkrex.matching.side_rows import SIDE_COLUMNS, row_type_of, with_side_rows
 from sparkrex.matching.waking import NEVER
 from sparkrex.spark.worker import WorkerEvaluator
+from sparkrex.streams.columns import COLUMNS, WrittenColumns
 from sparkrex.streams.groups import DUE, LAST, Group
 from sparkrex.streams.head import Head, not_this_query, reading
 from sparkrex.streams.members import Members
@@ -76,9 +77,10 @@ class StreamTask:
     """A relation's work on a stream, shipped to the workers.
 
     `schema` is that of the rows that travel, the hash of their keys among them; `time` is the first ORDER BY column,
-    which the watermark is of; `output` is the schema of the result, with the columns of side rows if the input row
-    travels. `key_names` are the key columns with the names that the user knows them by. `fingerprint` and `text` say
-    whose a state is, and `members`, if the query has some, with which others it may go on.
+    which the watermark is of, and `known` are all columns as the user knows them; `output` is the schema of the result,
+    with the columns of side rows if the input row travels. `key_names` are the key columns with the names that the user
+    knows them by. `fingerprint` and `text` say whose a state is, and `members`, if the query has some, with which
+    others it may go on.
     """
 
     mode: Answering[Any]
@@ -92,6 +94,11 @@ class StreamTask:
     text: str
     version: str
     members: Members | None = None
+    known: tuple[str, ...] = ()
+
+    def columns(self) -> WrittenColumns:
+        """The columns of the rows that travel, for whoever looks at the state."""
+        return WrittenColumns(self.schema, self.time, self.key_names, self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +204,7 @@ class BucketOperator:
         """
         task = self.task
         with self._told():
-            head = Head.read(store.get(HEAD), task.fingerprint, task.text)
+            head = Head.read(store.get(HEAD), task.fingerprint, task.text, lambda: self._changes(store))
             pending = pa.concat_tables([self._pending(store), self._last_rows(blobs, head.released)])
             group = Group.joined([self._open_group(store), *self._silent(bucket, store, head).every()])
             group.state.n_numbered = bucket * _NUMBERS_OF_A_BUCKET + head.n_numbered
@@ -214,12 +221,19 @@ class BucketOperator:
     def _head(self, bucket: int, store: Store) -> Head:
         """The head of the state, which is brought up to date if it is of other members."""
         task, data = self.task, store.get(HEAD)
+        if data is None:
+            store.put(COLUMNS, task.columns().write())
         if task.members is not None:
             if data is None:
                 store.put(MEMBERS, task.members.write(task.schema))
             elif Head.owner(data)["fingerprint"] != task.fingerprint:
                 return self._with_these_members(bucket, store, data, task.members)
-        return Head.read(data, task.fingerprint, task.text)
+        return Head.read(data, task.fingerprint, task.text, lambda: self._changes(store))
+
+    def _changes(self, store: Store) -> list[str]:
+        """How the columns of the query that wrote the state differ."""
+        written = store.get(COLUMNS)
+        return [] if written is None else WrittenColumns.read(written).changes(self.task.columns())
 
     def _with_these_members(self, bucket: int, store: Store, data: bytes, members: Members) -> Head:
         """The head of a state that other members wrote. All slots become due, so that this call sees to each of them.
@@ -229,7 +243,7 @@ class BucketOperator:
         task, owner, written = self.task, Head.owner(data), store.get(MEMBERS)
         before, schema = (None, None) if written is None else Members.read(written)
         if before is None or before.base != members.base:
-            raise not_this_query(owner, task.fingerprint, task.text)
+            raise not_this_query(owner, task.fingerprint, task.text, self._changes(store))
         head, parts = Head.read(data, owner["fingerprint"], task.text), _Counted(store)
         come = head.released or 0
         pending = parts.get(PENDING)
@@ -253,6 +267,7 @@ class BucketOperator:
             head.n_held, head.oldest = group.n_held, group.oldest(task.time)
         head.n_bytes += parts.n_more
         store.put(MEMBERS, members.write(task.schema))
+        store.put(COLUMNS, task.columns().write())
         store.put(HEAD, head.write(task.fingerprint, task.text, task.version))
         return head
 

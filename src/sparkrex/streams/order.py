@@ -6,6 +6,7 @@ result. So nothing may depend on how rows arrived: rows that ORDER BY leaves equ
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,20 +28,50 @@ if TYPE_CHECKING:
 
 def ordered_partitions(rows: pa.Table, plan: Plan, keys: Sequence[str]) -> tuple[pa.Table, NDArray[np.int64]]:
     """The rows in order, and the offsets that cut them into partitions."""
+    if not rows.num_rows:
+        return rows, np.zeros(1, np.int64)
     every = [(0, rows.num_rows)]
-    words = [numpy_of(plain(rows.column(HASH)))]
-    words += [partition_integers(rows.column(name), every) for name in keys]
-    n_keys = len(words)
+    of_keys = [numpy_of(plain(rows.column(HASH))).astype(np.int64)]
+    of_keys += [partition_integers(rows.column(name), every) for name in keys]
+    of_order = []
     for key in plan.order_by:
         assert isinstance(key.expression, ColumnAt)  # workers have columns
-        words += order_words(rows.column(key.expression.column), key.is_descending, key.nulls_first, every)
-    order = np.lexsort(words[::-1])
+        of_order += order_words(rows.column(key.expression.column), key.is_descending, key.nulls_first, every)
+    of_keys = [_ranks(word) for word in _joined(of_keys)]
+    words = _joined([*of_keys, *of_order])
+    # Whether equal rows keep their order does not matter: what holds them apart is settled behind, or nothing is.
+    order = np.argsort(words[0]) if len(words) == 1 else np.lexsort(words[::-1])
     changes = np.zeros(rows.num_rows + 1, np.bool_)
     changes[[0, -1]] = True
-    for word in words[:n_keys]:
-        changes[1:-1] |= word[order[1:]] != word[order[:-1]]
+    for word in of_keys:
+        arranged = word[order]
+        changes[1:-1] |= arranged[1:] != arranged[:-1]
     order = _settle_ties(rows, order, words)
     return rows.take(wrap(order)), np.flatnonzero(changes)
+
+
+def _joined(words: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """One word that orders rows as several do, if 63 bits are enough; one word is sorted several times as fast."""
+    leasts = [int(word.min()) for word in words]
+    spans = [int(word.max()) - least + 1 for word, least in zip(words, leasts, strict=True)]
+    if math.prod(spans).bit_length() > 63:
+        return words
+    found = np.zeros(len(words[0]), np.int64)
+    for word, least, span in zip(words, leasts, spans, strict=True):
+        if span > 1:
+            found *= span
+            found += word - least
+    return [found]
+
+
+def _ranks(word: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Small numbers that order rows as a word does."""
+    encoded = pa.array(word).dictionary_encode()
+    distinct, codes = numpy_of(encoded.dictionary), numpy_of(encoded.indices)
+    ranks = np.empty(len(distinct), np.int64)
+    ranks[np.argsort(distinct)] = np.arange(len(distinct))
+    found: NDArray[np.int64] = ranks[codes]
+    return found
 
 
 def _settle_ties(rows: pa.Table, order: NDArray[np.int64], words: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -48,7 +79,8 @@ def _settle_ties(rows: pa.Table, order: NDArray[np.int64], words: Sequence[NDArr
     is_tied = np.zeros(len(order), np.bool_)
     is_same = np.ones(max(len(order) - 1, 0), np.bool_)
     for word in words:
-        is_same &= word[order[1:]] == word[order[:-1]]
+        arranged = word[order]
+        is_same &= arranged[1:] == arranged[:-1]
     is_tied[1:] |= is_same
     is_tied[:-1] |= is_same
     places = np.flatnonzero(is_tied)

@@ -13,7 +13,7 @@ few small generations at any time. Buckets take turns at this, since otherwise a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Silent:
             rests = {}
             for shard in _shards_with(asked, words, generation).tolist():
                 group = self._shard(generation, shard)
-                is_taken = np.isin(group.hashes, hashes)
+                is_taken = _are_among(group.hashes, hashes)
                 if is_taken.any():  # and not only bits were equal
                     found.append(group.where(is_taken))
                     rests[shard] = group.where(~is_taken)
@@ -177,8 +177,14 @@ def _shards_with(asked: Words, words: Words | None, generation: Generation) -> W
     """The shards that may have slots of hashes with some bits."""
     if words is None:
         return np.zeros(1, np.uint32)
-    places = np.minimum(np.searchsorted(words, asked), len(words) - 1)
-    return _shards_of(asked[words[places] == asked], generation)
+    return _shards_of(asked[_are_among(asked, words)], generation)
+
+
+def _are_among(values: NDArray[Any], rising: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are among others, which are in order. NumPy would put both in order anew for every shard."""
+    places = np.minimum(np.searchsorted(rising, values), len(rising) - 1)
+    found: NDArray[np.bool_] = rising[places] == values
+    return found
 
 
 def _shards_of(words: Words | None, generation: Generation) -> Words:

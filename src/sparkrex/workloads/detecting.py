@@ -12,7 +12,7 @@ from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.columns.results import to_library
 from sparkrex.columns.values import numpy_of
 from sparkrex.columns.wrap import wrap
-from sparkrex.errors import RexError
+from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.modes.events.engine import arrange_kept
 from sparkrex.modes.events.plan import MATCH_ID, VARIABLE
 from sparkrex.modes.workload.choose import Chosen, search_plan
@@ -174,9 +174,24 @@ def detect_on_spark(workload: Workload, stream: Any, spark: Any, checkpoint: str
     whole = branches[0]
     for branch in branches[1:]:
         whole = whole.unionByName(branch)
-    is_match = f"{MATCH_ID} IS NOT NULL"
+    matches = whole.where(f"{MATCH_ID} IS NOT NULL")
     stopped = whole.where(f"{MATCH_ID} IS NULL").drop(MATCH_ID, VARIABLE)
-    return Found(whole.where(is_match), workload.names, of_pattern, stopped)
+
+    def drained_of(name: str) -> Any:
+        if workload.patterns[name].text.returned is not None:
+            raise _no_returned(name)
+        return matches.where(matches[PATTERN] == name).drop(PATTERN)
+
+    return Found(matches, workload.names, of_pattern if checkpoint is None else drained_of, stopped)
+
+
+def _no_returned(name: str) -> UnsupportedError:
+    return UnsupportedError(
+        "REX302", f"what RETURN gives of the pattern {name} is not drained with the other patterns: the states of a "
+        "workload have the events of its matches", None, None,
+        hint=f'drained.table.where("{PATTERN} = {name!r}") has these; for RETURN start the pattern as a query of its '
+        "own, with rex.events, and drain that",
+    )
 
 
 def _refuse_alone(query: ParsedQuery, of_pattern: Callable[[str], Any]) -> None:

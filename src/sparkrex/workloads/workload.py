@@ -86,7 +86,9 @@ class Workload:
 
     def drain(self, checkpoint: str | Path, stream: Any, /, *, spark: Any = None) -> Found:
         """The matches that a streaming query over the stream, which has stopped, has not given because only the end
-        decides them. See `rex.drain`."""
+        decides them. See `rex.drain`.
+
+        The query was one of `detect(stream).table`. Of patterns with RETURN the events are drained."""
         from sparkrex.columns.inputs import check_session, is_spark
         from sparkrex.workloads.detecting import detect_on_spark
 

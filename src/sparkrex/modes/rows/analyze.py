@@ -119,8 +119,13 @@ def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Exp
     column = next((c for c in scope.columns if key is not None and c.name == key.column), None)
     fits = key is not None and not key.is_descending and isinstance(key.expression, ColumnAt) and column is not None
     if not fits or (column is not None and not column.type.is_type(*_TIMES_AND_NUMBERS)):
+        notes, hint = (), None
+        if fits and column is not None:
+            notes = (f"{column.name} is a {column.type.sql(scope.host_dialect)}",)
+            hint = f"make it a time in the input: CAST({column.name} AS TIMESTAMP)"
         raise AnalysisError(
-            "REX215", "WITHIN needs ORDER BY with one ascending time or numeric column", scope.source, span
+            "REX215", "WITHIN needs ORDER BY with one ascending time or numeric column", scope.source, span,
+            notes=notes, hint=hint,
         )
     tree = clause.within.tree
     is_time = column is not None and column.type.is_type(*exp.DataType.TEMPORAL_TYPES)

@@ -18,7 +18,7 @@ from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context, values_in_rows
 from sparkrex.kernels import path as p
 from sparkrex.matching.waking import horizon_number
-from sparkrex.modes.rows.deadlines import moment_behind, order_bounds
+from sparkrex.modes.rows.deadlines import ReadAt, moment_behind, order_bounds
 from sparkrex.scalar.split import Condition, conjuncts
 
 if TYPE_CHECKING:
@@ -37,23 +37,22 @@ WINDOW = "\0within"
 
 @dataclass(frozen=True, slots=True)
 class TimeBound:
-    """A row's time must not exceed `limit` at another row plus `constant`: at the first row of the match, where
-    `variables` is None, else at a row mapped to them, `offset` from the first or last one; `shift` rows from there."""
+    """A row's time must not exceed `limit` at another row plus `constant`; that is `offset` rows from the first or last
+    one that `read_at` means."""
 
     limit: Expression
     constant: int
-    variables: frozenset[str] | None
-    is_first: bool
+    read_at: ReadAt
     offset: int
-    shift: int
 
     def row(self, start: int, names: Sequence[str]) -> int | None:
         """Where the limit is read, in a match from `start` whose rows are mapped to `names` so far."""
-        if self.variables is None:
-            return start + self.shift
-        rows = [place for place, name in enumerate(names) if name in self.variables]
-        place = self.offset if self.is_first else -1 - self.offset
-        return start + rows[place] + self.shift if self.offset < len(rows) else None
+        variables, shift = self.read_at.variables, self.read_at.shift
+        if variables is None:
+            return start + shift
+        rows = [place for place, name in enumerate(names) if name in variables]
+        place = self.offset if self.read_at.is_first else -1 - self.offset
+        return start + rows[place] + shift if self.offset < len(rows) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ class TimeBounds:
             kind, offset, shift, _ = targets[bound.target]
             limit = code.int_columns[bound.limit]
             if shift <= 0 and moment_behind(limit, bound.constant, self.problem.sample) is not None:
-                yield TimeBound(limit, bound.constant, bound.variables, kind != p.LAST_OF_SET, offset, shift)
+                yield TimeBound(limit, bound.constant, ReadAt(bound.variables, shift, kind != p.LAST_OF_SET), offset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +107,32 @@ class LateRows:
         """Whether no row to come can be mapped to a variable, behind rows from `start` that are mapped to `names`."""
         if self._horizon is None or not names:
             return False
+        return any(
+            limit is None or limit <= self._horizon
+            for limit in (self._limit(bound, low, start, names) for bound in self.bounds.by_variable.get(variable, ()))
+        )
+
+    def leads_nowhere(
+        self, variable: str, to_come: frozenset[str], low: int, start: int, names: Sequence[str]
+    ) -> bool:
+        """The same of a variable that has to come, where rows to come may be mapped to `to_come`."""
+        if self._horizon is None or not names:
+            return False
         for bound in self.bounds.by_variable.get(variable, ()):
-            row = bound.row(start, names)
-            if row is None or row < low:
-                return True  # there is nothing that it could be compared with
-            values, is_known = self._limits(bound.limit)
-            if not is_known[row] or int(values[row]) + bound.constant <= self._horizon:
-                return True
+            settled = bound.read_at.is_settled(to_come)
+            if settled is not None:
+                limit = self._limit(bound, low, start, names)
+                if settled if limit is None else limit <= self._horizon:
+                    return True
         return False
+
+    def _limit(self, bound: TimeBound, low: int, start: int, names: Sequence[str]) -> int | None:
+        """What a row's time must not exceed; None if there is nothing that it could be compared with."""
+        row = bound.row(start, names)
+        if row is None or row < low:
+            return None
+        values, is_known = self._limits(bound.limit)
+        return int(values[row]) + bound.constant if is_known[row] else None
 
     @cached_property
     def _horizon(self) -> int | None:

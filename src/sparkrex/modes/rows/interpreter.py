@@ -7,6 +7,7 @@ computed for.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from sparkrex.columns.ordered import Columns
     from sparkrex.matching.waking import Moment
+    from sparkrex.modes.rows.deadlines import ReadAt
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
     from sparkrex.scalar.expression import Expression
@@ -60,9 +62,10 @@ class Interpreter(Matcher):
         """How it runs."""
         return ["conditions run in plain Python"]
 
-    def bounded_variables(self) -> frozenset[str]:
+    @cached_property
+    def limits(self) -> dict[str, list[ReadAt]]:
         """See `modes.rows.matcher`."""
-        return super().bounded_variables().union(self.bounds.by_variable)
+        return {name: [bound.read_at for bound in bounds] for name, bounds in self.bounds.by_variable.items()}
 
     def moments(self) -> set[Moment]:
         """See `modes.rows.matcher`."""
@@ -99,6 +102,7 @@ class _UndecidedError(Exception):
 
 class _Search:
     def __init__(self, interpreter: Interpreter, frame: Columns, partitions: Partitions) -> None:
+        self.interpreter = interpreter
         self.problem = problem = interpreter.problem
         self.remembers = interpreter.remembers
         self.frame = frame
@@ -183,7 +187,7 @@ class _Search:
                 if self.contexts and n_steps > self.problem.settings.max_steps:
                     raise self.problem.failure(kernel.BUDGET, start)
                 if row >= self.limit and self.is_open:
-                    if row < self.high or not self._is_barred(int(program.variable[at]), start, labels):
+                    if row < self.high or not self._is_barred(at, start, labels):
                         raise _UndecidedError
                     ok = False
                 label = 2 * int(program.variable[at]) + int(program.is_excluded[at])
@@ -217,11 +221,18 @@ class _Search:
             else:
                 return None
 
-    def _is_barred(self, number: int, start: int, labels: list[int]) -> bool:
-        """Whether no row to come can be mapped to a variable behind these rows."""
-        variables = self.problem.program.variables
+    def _is_barred(self, at: int, start: int, labels: list[int]) -> bool:
+        """Whether behind these rows none to come can be mapped here, or to a variable that has to come then."""
+        variables, number = self.problem.program.variables, int(self.problem.program.variable[at])
         names = [variables[label // 2] for label in labels]
-        return bool(self.barred[number]) or self.late.come_too_late(variables[number], self.low, start, names)
+        if self.barred[number] or self.late.come_too_late(variables[number], self.low, start, names):
+            return True
+        needed, met = self.interpreter.ahead.all[at], self.interpreter.ahead.some[at]
+        to_come = frozenset(name for place, name in enumerate(variables) if met >> place & 1)
+        return any(
+            self.late.leads_nowhere(name, to_come, self.low, start, names)
+            for place, name in enumerate(variables) if needed >> place & 1
+        )
 
     def _holds(self, start: int, number: int, labels: tuple[int, ...]) -> bool:
         variable = self.problem.program.variables[labels[-1] // 2]

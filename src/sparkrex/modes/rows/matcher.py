@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from sparkrex.modes.rows.ahead import Ahead, ahead_in_program
 from sparkrex.modes.rows.silence import barred_variables, find_silences
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sparkrex.errors import ExecutionError
     from sparkrex.matching.matches import Matches
     from sparkrex.matching.waking import Moment
+    from sparkrex.modes.rows.deadlines import ReadAt
     from sparkrex.modes.rows.problem import Problem
 
 
@@ -123,6 +125,11 @@ class Matcher(ABC):
         """See `silence`."""
         return find_silences(self.problem)
 
+    @cached_property
+    def ahead(self) -> Ahead:
+        """What stands ahead of every place of the search."""
+        return ahead_in_program(self.problem.program)
+
     def barred(self, frame: Columns, partitions: Partitions) -> NDArray[np.uint8]:
         """For each partition and variable whether the next row cannot be mapped to it."""
         problem = self.problem
@@ -137,9 +144,10 @@ class Matcher(ABC):
         """When the horizon may decide something, by rows that are held back."""
         return {moment for moments in self.silences.values() for moment in moments}
 
-    def bounded_variables(self) -> frozenset[str]:
-        """Variables that the next row cannot be mapped to once the horizon is far enough behind the rows held back."""
-        return frozenset(self.silences)
+    @cached_property
+    def limits(self) -> dict[str, list[ReadAt]]:
+        """By variable, where the bounds on the time of its rows are read; see `deadlines`."""
+        return {}
 
     @abstractmethod
     def describe(self) -> list[str]:

@@ -9,21 +9,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sparkrex.languages.match_recognize.row_pattern import AnchorKind
 from sparkrex.languages.match_recognize.traverse import span_of
 from sparkrex.matching.silent import Lasting
+from sparkrex.modes.rows.ahead import ahead_in_program, behind_in_program, least_rows
 from sparkrex.modes.rows.automaton.viability import closure
 from sparkrex.modes.rows.conditions import least_positions, measured_reach, reach
+from sparkrex.modes.rows.program import Op
 from sparkrex.modes.rows.unread import targets_behind
-from sparkrex.scalar.expression import MatchNumber, walk
+from sparkrex.scalar.expression import End, MatchNumber, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sparkrex.modes.rows.choose import Choice
+    from sparkrex.modes.rows.matcher import Matcher
     from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.modes.rows.problem import Problem
     from sparkrex.modes.rows.program import Program
+    from sparkrex.scalar.expression import Target
     from sparkrex.source import Span
 
 _WINDOW = "WITHIN"
@@ -73,7 +79,7 @@ def _open_rows(choice: Choice, record: int) -> Iterator[Lasting]:
         why = "NEXT in DEFINE reads a row that may never come"
         yield Lasting("open rows", why, (_GAP,), record, None, spans[0])
         return
-    going_on, waiting, at_end = _undecided(problem.program, choice.matcher.bounded_variables())
+    going_on, waiting, at_end = _undecided(choice.matcher)
     for name in sorted(going_on):
         why = f"a match may go on with {name}, and only a row says that it does not"
         yield Lasting("open rows", why, (_WINDOW, _NEIGHBOURS, _GAP), record, None, span_of(plan.pattern, name))
@@ -83,14 +89,16 @@ def _open_rows(choice: Choice, record: int) -> Iterator[Lasting]:
     if at_end:
         why = "$ holds at the end of a partition, and a stream has none"
         yield Lasting("open rows", why, (_GAP,), record, None, span_of(plan.pattern, AnchorKind.END))
-    if (span := _reads_behind(plan)) is not None:
+    if (span := _reads_behind(plan, problem.program)) is not None:
         why = "NEXT in MEASURES reads behind a match, a row that may never come"
         yield Lasting("open rows", why, (_GAP,), record, None, span)
 
 
-def _undecided(program: Program, bounded: frozenset[str]) -> tuple[set[str], set[str], bool]:
+def _undecided(matcher: Matcher) -> tuple[set[str], set[str], bool]:
     """Variables that rows to come may be mapped to whenever they come: behind what could be a whole match, and behind
     what could not; and whether the end of the partition is asked for."""
+    program = matcher.problem.program
+    bounded = _bounded(matcher)
     going_on: set[str] = set()
     waiting: set[str] = set()
     at_end = False
@@ -103,19 +111,56 @@ def _undecided(program: Program, bounded: frozenset[str]) -> tuple[set[str], set
         for at, _ in ways:
             if at < 0:
                 continue
-            name = program.variables[program.variable[at]]
-            if name not in bounded:
-                to.add(name)
+            if at not in bounded:
+                to.add(program.variables[program.variable[at]])
             if at not in seen:
                 seen.add(at)
                 pending.append(at)
     return going_on, waiting, at_end
 
 
-def _reads_behind(plan: MatchRecognize) -> Span | None:
-    """A measure that reads a row behind the match's last one."""
+def _bounded(matcher: Matcher) -> set[int]:
+    """Instructions that no row is mapped at once the horizon is far enough behind the rows held back: their variables
+    have a bound, or a variable does that has to come behind them."""
+    program, limits = matcher.problem.program, matcher.limits
+    variables = program.variables
+    ahead, behind = ahead_in_program(program), behind_in_program(program)
+    found = set()
+    for at in np.flatnonzero(program.operation == Op.MATCH).tolist():
+        name = variables[program.variable[at]]
+        if name in limits or name in matcher.silences:
+            found.add(at)
+            continue
+        to_come, mapped = (
+            frozenset(one for place, one in enumerate(variables) if bits >> place & 1)
+            for bits in (ahead.some[at], behind[at])
+        )
+        for place, needed in enumerate(variables):
+            for limit in limits.get(needed, ()) if ahead.all[at] >> place & 1 else ():
+                settled = limit.is_settled(to_come)
+                if settled or (settled is False and limit.variables is not None and limit.variables & mapped):
+                    found.add(at)
+    return found
+
+
+def _reads_behind(plan: MatchRecognize, program: Program) -> Span | None:
+    """A measure that may read a row behind the last one of a match."""
+    least = least_rows(program)
     for measure in plan.measures:
         targets, inside = targets_behind(replace(plan, measures=(measure,)))
-        if inside or targets:
+        if inside or not all(_stays_inside(target, program, least) for target in targets):
             return measure.span
     return None
+
+
+def _stays_inside(target: Target, program: Program, least: Sequence[int]) -> bool:
+    """Whether behind the row that NEXT goes on from there are as many rows of the match in any case."""
+    if target.variables is None:
+        n_behind = least[program.entry] - 1 - target.offset if target.end is End.FIRST else target.offset
+    else:
+        own = [
+            least[int(program.first[at])] for at in np.flatnonzero(program.operation == Op.MATCH).tolist()
+            if program.variables[program.variable[at]] in target.variables
+        ]
+        n_behind = min(own, default=0)
+    return target.shift <= n_behind

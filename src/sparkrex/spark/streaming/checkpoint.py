@@ -12,23 +12,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 
-from sparkrex.errors import ExecutionError
+from sparkrex.errors import ExecutionError, is_from_spark
 from sparkrex.spark.streaming.packing import BUCKET, PAYLOAD
-from sparkrex.spark.streaming.processor import PARTS, TOKEN, DictStore, open_operator
+from sparkrex.spark.streaming.processor import PARTS, DictStore, open_operator, with_digests
 from sparkrex.spark.streaming.stateful import inputs_of, refuse_behind
-from sparkrex.streams.head import Head
-from sparkrex.streams.looking import open_keys
+from sparkrex.streams.columns import COLUMNS, WrittenColumns
+from sparkrex.streams.head import Head, buckets_of
+from sparkrex.streams.looking import open_keys, together
 from sparkrex.streams.operator import HEAD
 from sparkrex.streams.packing import BUCKET_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from sparkrex.source import Source, Span
@@ -71,7 +71,7 @@ def _buckets(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, DictStore
             if row["name"] == _LAST_ROWS:
                 blobs.append(row["data"])
             else:
-                parts[row["name"]] = row["data"]
+                parts[row["name"]] = with_digests(row["data"])[0] if row["name"] == HEAD else row["data"]
     if bucket is not None:
         yield bucket, parts, blobs
 
@@ -97,10 +97,16 @@ class Checkpoint:
         """The stream of a pattern that is drained: nothing may wait in front of it."""
         self.before.update(inputs_of(source, text, span))
 
+    def bucket_count(self) -> int | None:
+        """How many buckets the query was started with; None if it is not known, or not one number."""
+        heads = [head for found in self._heads.values() for head in found.values()]
+        numbers = {buckets_of(Head.owner(head)["fingerprint"]) for head in heads}
+        return next(iter(numbers)) if len(numbers) == 1 else None
+
     def parts(self, task: StreamTask) -> DataFrame:
         """The parts of a pattern's buckets."""
         self.fingerprints.add(task.fingerprint)
-        heads = {number: self._heads(number) for number in self._ours}
+        heads = self._heads
         own = [
             number for number, found in heads.items()
             if any(Head.owner(head)["fingerprint"] == task.fingerprint for head in found.values())
@@ -116,7 +122,8 @@ class Checkpoint:
         if not self._ours:
             raise no_state(self.path)
         if others and all(heads.values()):
-            Head.read(others[0], task.fingerprint, task.text)  # says whose it is
+            number = next(iter(heads))
+            Head.read(others[0], task.fingerprint, task.text, lambda: self._changes(number, task))  # says whose it is
         # One operator has not written anything yet, so it has nothing that waits.
         return self.spark.createDataFrame([], _SCHEMA)
 
@@ -134,7 +141,7 @@ class Checkpoint:
             open_keys(store) for number in self._ours
             for _, store, _ in _buckets(iter(self._collected(self._read(number).sort("bucket"))))
         ]
-        return pa.concat_tables(tables or [open_keys({})], promote_options="default")
+        return together(tables)
 
     @cached_property
     def _operators(self) -> list[Any]:
@@ -154,20 +161,31 @@ class Checkpoint:
         """Spark's operators by name."""
         return Counter(str(row.operatorName) for row in self._operators if not _is_ours(row))
 
-    def _heads(self, operator: int) -> Mapping[int, bytes]:
-        """The heads of an operator's buckets."""
+    @cached_property
+    def _heads(self) -> Mapping[int, Mapping[int, bytes]]:
+        """The heads of the buckets of our operators."""
+        return {number: self._heads_of(number) for number in self._ours}
+
+    def _heads_of(self, operator: int) -> Mapping[int, bytes]:
         found = self._collected(self._read(operator).where(F.col("name") == HEAD))
-        return {row["bucket"]: row["data"] for batch in found for row in batch.to_pylist()}
+        return {row["bucket"]: with_digests(row["data"])[0] for batch in found for row in batch.to_pylist()}
+
+    def _changes(self, operator: int, task: StreamTask) -> list[str]:
+        """How the columns of the query that wrote an operator's states differ from those of a task."""
+        found = self._collected(self._read(operator).where(F.col("name") == COLUMNS).limit(1))
+        written = [row["data"] for batch in found for row in batch.to_pylist()]
+        return WrittenColumns.read(written[0]).changes(task.columns()) if written else []
 
     def _collected(self, frame: DataFrame) -> list[pa.RecordBatch]:
         """Rows of the state; what Spark cannot read is damaged."""
         try:
             return list(frame.toArrow().to_batches())
-        except (PySparkException, Py4JJavaError) as error:
-            told = str(error).strip().splitlines()
+        except Exception as error:
+            if not is_from_spark(error):
+                raise
             raise ExecutionError(
                 "REX419", f"the checkpoint is damaged: Spark cannot read the states in {self.path}", None, None,
-                notes=tuple(told[:2]), hint="go back to a copy, or begin with a new checkpoint",
+                notes=_causes(str(error)), hint="go back to a copy, or begin with a new checkpoint",
             ) from error
 
     def _read(self, operator: int) -> DataFrame:
@@ -178,8 +196,15 @@ class Checkpoint:
             if escaped := _ESCAPED.search(self.path):
                 raise escaped_path(self.path, escaped.group()) from error
             raise no_state(self.path) from error  # no batch is committed
-        parts = state.selectExpr("key.rex_bucket AS bucket", "user_map_key.name AS name", "user_map_value.data AS data")
-        return parts.where(~F.col("name").endswith(TOKEN))
+        return state.selectExpr("key.rex_bucket AS bucket", "user_map_key.name AS name", "user_map_value.data AS data")
+
+
+def _causes(told: str) -> tuple[str, ...]:
+    """What lies at the bottom of an error of Spark's, and the file that it names; above that are threads and tasks."""
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    found = list(dict.fromkeys([*causes[-1:], *(cause for cause in causes if "/state/" in cause)]))
+    return tuple(found or lines[:2])
 
 
 def _is_ours(row: Any) -> bool:
@@ -189,7 +214,7 @@ def _is_ours(row: Any) -> bool:
 def no_state(checkpoint: str) -> ExecutionError:
     """The error of a folder without a state of ours."""
     return ExecutionError(
-        "REX420", f"{checkpoint} has no state of a pattern", None, None,
+        "REX420", f"{checkpoint or 'the empty path'} has no state of a pattern", None, None,
         notes=("a query has written some once its first batch is committed",),
         hint="give the checkpointLocation with which the query was started",
     )

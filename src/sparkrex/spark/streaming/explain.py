@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sparkrex.matching.silent import silent_lines
 
@@ -26,8 +26,9 @@ class StreamExplained:
     keys: Sequence[str]
     has_gap: bool
 
-    def lines(self, host: str) -> list[str]:
-        """The text, as a tree."""
+    def lines(self, host: str, *given: int) -> list[str]:
+        """The text, as a tree; `given` is what the relation's mode is told beside the host."""
+        relation: Any = self.relation
         return [
-            *self.relation.lines(host), *silent_lines(self.lasting, self.schema, self.keys, has_gap=self.has_gap)
+            *relation.lines(host, *given), *silent_lines(self.lasting, self.schema, self.keys, has_gap=self.has_gap)
         ]

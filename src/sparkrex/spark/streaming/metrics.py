@@ -79,18 +79,29 @@ def _numbers_of(progress: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     ]
     for name in COUNTED:
         yield name, sum(row[name] or 0 for row in found)
-    yield OLDEST, min((row[OLDEST] for row in found if row[OLDEST] is not None), default=None)
+    oldest = min((row[OLDEST] for row in found if row[OLDEST] is not None), default=None)
+    yield OLDEST, None if oldest is None else _as_spark(oldest)
+
+
+def _as_spark(microseconds: int) -> str:
+    """A time as Spark writes watermarks; one that no calendar of Python's has stays a number."""
+    try:
+        return (_EPOCH + timedelta(microseconds=microseconds)).isoformat(timespec="milliseconds") + "Z"
+    except OverflowError:
+        return str(microseconds)
+
+
+_EPOCH = datetime(1970, 1, 1)
 
 
 def batch_line(batch: Mapping[str, Any]) -> tuple[str, ...]:
     """A batch under `HEADINGS`."""
     counted = (f"{batch[name]:,}" for name in COUNTED if name != "state_bytes")
     return (
-        str(batch["batch"]), str(batch["watermark"] or "-").removesuffix(".000Z"), f"{batch['seconds']:.1f}", *counted,
-        f"{batch['state_bytes'] / 1e6:.2f}", "-" if batch[OLDEST] is None else _time(batch[OLDEST]),
+        str(batch["batch"]), _time(batch["watermark"]), f"{batch['seconds']:.1f}", *counted,
+        f"{batch['state_bytes'] / 1e6:.2f}", _time(batch[OLDEST]),
     )
 
 
-def _time(micros: int) -> str:
-    """A time as Spark writes the watermark."""
-    return f"{datetime(1970, 1, 1) + timedelta(microseconds=micros):%Y-%m-%dT%H:%M:%S}"
+def _time(text: str | None) -> str:
+    return (text or "-").removesuffix(".000Z")

@@ -6,6 +6,7 @@ round trip to Spark's state server for every part that is read or written.
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,10 @@ from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from sparkrex.errors import InternalError, RexError
 from sparkrex.spark.streaming.metrics import METRICS, metric_fields
-from sparkrex.spark.streaming.nearby import NearbyFiles, new_token
+from sparkrex.spark.streaming.nearby import LEAST_BYTES, NearbyFiles
 from sparkrex.spark.streaming.packing import PAYLOAD
 from sparkrex.spark.worker import check_version
+from sparkrex.streams.head import reading
 from sparkrex.streams.narrow import write_rows
 from sparkrex.streams.operator import HEAD, BucketOperator
 from sparkrex.streams.packing import BUCKET_IDS
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
 
 PARTS = "parts"
 """The state variable: the parts of a bucket by name."""
-TOKEN = "@"
-"""Ends the name under which the token of a part stands; see `nearby`."""
 OUTPUT = StructType([StructField(PAYLOAD, BinaryType()), *metric_fields()])
 """What the operator gives: result rows in blobs, and numbers to be summed up."""
 _PAYLOAD_BYTES = 8 << 20
@@ -55,37 +55,50 @@ class StreamWork:
 class StateParts:
     """The parts of the bucket that Spark has set, as the operator's `Store`; large ones from nearby, if they are there.
 
-    Every part has its token beside it, which changes with the part: so no file of an older one is ever believed.
+    Behind the head stand the digests of the parts: only a file that has one is believed.
     """
 
     def __init__(self, state: MapState) -> None:
         self._state = state
-        self.bucket = 0
+        self._bucket = 0
+        self._digests: dict[str, str] = {}
         self.nearby: NearbyFiles | None = None
 
+    def begin(self, bucket: int) -> None:
+        """From now on the parts are those of this bucket."""
+        self._bucket = bucket
+        self._digests = {}
+
     def get(self, name: str) -> bytes | None:
-        if self.nearby is not None and self.nearby.is_there(self.bucket, name):
-            token = self._value(f"{name}{TOKEN}")
-            found = None if token is None else self.nearby.read(self.bucket, name, token)
-            if found is not None:
-                return found
-        return self._value(name)
+        if name in self._digests and self.nearby is not None:
+            data = self.nearby.read(self._bucket, name, self._digests[name])
+            if data is not None:
+                return data
+        found = self._state.getValue((name,))
+        if found is None or name != HEAD:
+            return None if found is None else bytes(found[0])
+        head, self._digests = with_digests(bytes(found[0]))
+        return head
 
     def put(self, name: str, data: bytes) -> None:
-        if name != HEAD:
-            token = new_token()
-            self._state.updateValue((f"{name}{TOKEN}",), (token,))
-            if self.nearby is not None:
-                self.nearby.write(self.bucket, name, data, token)
+        if name == HEAD:
+            data += b"\n" + json.dumps(self._digests).encode()
+        elif self.nearby is not None and len(data) >= LEAST_BYTES:
+            self._digests[name] = self.nearby.write(self._bucket, name, data)
+        else:
+            self._digests.pop(name, None)
         self._state.updateValue((name,), (data,))
 
     def delete(self, name: str) -> None:
+        self._digests.pop(name, None)
         self._state.removeKey((name,))
-        self._state.removeKey((f"{name}{TOKEN}",))
 
-    def _value(self, name: str) -> bytes | None:
-        found = self._state.getValue((name,))
-        return None if found is None else bytes(found[0])
+
+def with_digests(data: bytes) -> tuple[bytes, dict[str, str]]:
+    """A head as it is stored, and the digests of parts that stand behind it."""
+    head, _, digests = data.partition(b"\n")
+    with reading(HEAD):
+        return head, json.loads(digests or b"{}")
 
 
 class DictStore(dict[str, bytes]):
@@ -134,7 +147,7 @@ class BucketProcessor:
 
     def _advance(self, bucket: int, blobs: Sequence[bytes], watermark: int) -> Iterator[Row]:
         self._called[bucket] = watermark
-        self._parts.bucket = bucket
+        self._parts.begin(bucket)
         self._handle.registerTimer(watermark + 1)
         try:
             advanced = self._operator().advance(_NUMBERS[bucket], self._parts, blobs, watermark * 1000)

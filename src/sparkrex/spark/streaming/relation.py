@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
-from pyspark.sql.types import LongType
+from pyspark.sql.types import LongType, StructType
 
 import sparkrex
 from sparkrex.errors import RexError, UnsupportedError
 from sparkrex.matching.runner import Waking
+from sparkrex.matching.side_rows import ROW
 from sparkrex.modes.fingerprint import fingerprint
 from sparkrex.settings import Settings
 from sparkrex.spark.shipping import shipped_processor, shipped_task
-from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema
+from sparkrex.spark.shuffle import check_carried, check_keys, keep_comparable, output_schema, written_name
 from sparkrex.spark.streaming.checkpoint import Draining, as_last_rows
 from sparkrex.spark.streaming.keys import bucket_count, check_stream_keys, hash_of
 from sparkrex.spark.streaming.metrics import observed
@@ -39,7 +41,6 @@ from sparkrex.streams.packing import HASH
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
     from sparkrex.matching.silent import Lasting
     from sparkrex.modes.plan import Plan
@@ -58,6 +59,9 @@ def through_buckets(
 
     If the host drains a checkpoint: what the end of the stream decides, as a table.
     """
+    if host.checkpoint is not None and settings.buckets is None:
+        # Their number follows from the session, which may have other tasks than the one that began the query.
+        settings = replace(settings, buckets=host.checkpoint.bucket_count())
     work, rows, output, lasting = _stream_work(projected, lowered, mode, plan, host, relation, settings)
     sample = work.task.schema.empty_table()
     host.lasting = lasting
@@ -106,9 +110,22 @@ def _stream_work(
         mode=batch.mode, plan=batch.plan, settings=settings, schema=sample.schema, time=lowered.order[0],
         output=carried.schema, key_names=batch.key_names,
         fingerprint=_own_fingerprint(plan, batch.plan, sample.schema, settings, host), text=_text(plan, settings),
-        version=sparkrex.__version__, members=Members.of(plan, n_buckets),
+        version=sparkrex.__version__, members=Members.of(plan, n_buckets), known=_known(projected, lowered, host),
     )
     return StreamWork(task, batch), rows, output, lasting
+
+
+def _known(projected: DataFrame, lowered: Lowered, host: SparkHost) -> tuple[str, ...]:
+    """The columns that travel as the user knows them, with their types; of the input row all of its columns."""
+    found = []
+    for field in projected.schema:
+        if field.name == ROW and isinstance(field.dataType, StructType):
+            found += [f"{one.name} {one.dataType.simpleString()}" for one in field.dataType]
+            continue
+        span = lowered.spans.get(field.name)
+        name = "" if span is None else " ".join(host.source.text[span.start : span.end].split())
+        found.append(f"{name or written_name(lowered, field.name)} {field.dataType.simpleString()}")
+    return tuple(found)
 
 
 def _lasting(
@@ -182,6 +199,9 @@ def _fingerprint(plan: Plan, worker: Plan, schema: pa.Schema, settings: Settings
     if members is not None:
         parts = [members.base, *(f"{name} {own}" for name, own in members.prints.items()), columns]
     else:
+        # Columns of the input that nobody reads may come and go.
+        passed = set(plan.passed_columns())
+        plan = replace(plan, input_columns=tuple(name for name in plan.input_columns if name in passed))
         parts = [fingerprint(plan), fingerprint(worker), columns]
     if settings.reports:
         parts.append(settings.on_error)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql.types import TimestampType
+from pyspark.sql.types import NumericType, TimestampType
 
 from sparkrex.errors import AnalysisError
 from sparkrex.scalar.render.spark import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructField, StructType
 
     from sparkrex.modes.plan import Plan
     from sparkrex.source import Source, Span
@@ -32,11 +32,13 @@ def are_results(schema: StructType) -> bool:
     return any(ROW_TIME in (field.metadata or {}) for field in schema)
 
 
-def find_watermark(schema: StructType, source: Source, span: Span, mark: str = WATERMARK) -> str:
-    """The name of the one watermarked column."""
+def find_watermark(
+    schema: StructType, order: str | None, source: Source, span: Span, mark: str = WATERMARK
+) -> str:
+    """The name of the one watermarked column. `order` is the first column of ORDER BY, if it is one."""
     found = [field for field in schema if mark in (field.metadata or {})]
     if not found:
-        raise no_watermark(source, span)
+        raise no_watermark(_time_column(schema, order), source, span)
     if len(found) > 1:
         names = " and ".join(field.name for field in found)
         raise AnalysisError(
@@ -52,16 +54,47 @@ def find_watermark(schema: StructType, source: Source, span: Span, mark: str = W
     return field.name
 
 
-def no_watermark(source: Source, span: Span) -> AnalysisError:
-    """The error of a stream of which it is never known whether all rows up to a time have come."""
+def no_watermark(time: StructField | None, source: Source, span: Span) -> AnalysisError:
+    """The error of a stream of which it is never known whether all rows up to a time have come; `time` could say it."""
+    notes = ["a column computed from a watermarked one has none; of the results of a pattern MATCH_ROWTIME() has one"]
+    hint, command_hint = "set one on a TIMESTAMP, and order by that", None
+    if time is not None:
+        command_hint = f"name the time column, and how late rows may come: {_option(time)}"
+        hint = f"set one on the time column: {setting_watermark(time)}"
+        notes += _about_type(time)
     return AnalysisError(
         "REX230", "the stream has no watermark, so it never says that all rows up to a time have come", source, span,
-        hint='set one on the time column: stream.withWatermark("ts", "10 seconds")',
-        command_hint="name the time column, and how late rows may come: --watermark 'ts 10 seconds'",
-        notes=(
-            "a column computed from a watermarked one has none; of the results of a pattern MATCH_ROWTIME() has one",
-        ),
+        hint=hint, command_hint=command_hint, notes=notes,
     )
+
+
+def _time_column(schema: StructType, order: str | None) -> StructField | None:
+    """The column that the watermark should be on: that of ORDER BY, else the first TIMESTAMP."""
+    found = [field for field in schema if field.name == order]
+    return next(iter(found or [field for field in schema if isinstance(field.dataType, TimestampType)]), None)
+
+
+def setting_watermark(time: StructField) -> str:
+    """How to set a watermark on a column, which only a TIMESTAMP can have."""
+    cast = "" if isinstance(time.dataType, TimestampType) else (
+        f'.withColumn("{time.name}", stream["{time.name}"].cast("timestamp"))'
+    )
+    return f'stream{cast}.withWatermark("{time.name}", "10 seconds")'
+
+
+def _option(time: StructField) -> str:
+    """The same for the command, which casts by itself."""
+    name = time.name if time.name.isidentifier() else f"`{time.name}`"
+    return f"--watermark '{name} 10 seconds'"
+
+
+def _about_type(time: StructField) -> list[str]:
+    kind = time.dataType
+    if isinstance(kind, TimestampType):
+        return []
+    is_number = isinstance(kind, NumericType)
+    return [f"{time.name} is a {kind.simpleString()}, and Spark's watermarks are on a TIMESTAMP"
+            + ("; the cast takes it as seconds since 1970" if is_number else "")]
 
 
 def watermarked(result: DataFrame, lowered: Lowered) -> DataFrame:
@@ -77,7 +110,9 @@ def watermarked(result: DataFrame, lowered: Lowered) -> DataFrame:
     return result.withMetadata(found[0], mark) if found else result
 
 
-def check_order(plan: Plan, column: str, source: Source, span: Span, *, is_row_time: bool) -> None:
+def check_order(
+    plan: Plan, column: str, schema: StructType, source: Source, span: Span, *, is_row_time: bool
+) -> None:
     """Raise REX231 unless rows are ordered by the watermarked column first, ascending.
 
     `is_row_time` says that it is MATCH_ROWTIME() of another pattern.
@@ -88,7 +123,8 @@ def check_order(plan: Plan, column: str, source: Source, span: Span, *, is_row_t
     key = plan.order_by[0]
     where = key.expression.span or span
     if key.column != column:
-        raise other_order(key.column, column, source, where, is_row_time=is_row_time)
+        found = None if key.column is None else schema[key.column]
+        raise other_order(found, column, source, where, is_row_time=is_row_time)
     if key.is_descending:
         raise _refused(f"{column} DESC: a stream is read from its earliest row on", source, where, f"ORDER BY {column}")
     if not key.nulls_first:
@@ -97,16 +133,16 @@ def check_order(plan: Plan, column: str, source: Source, span: Span, *, is_row_t
 
 
 def other_order(
-    found: str | None, wanted: str, source: Source, span: Span, *, is_row_time: bool = False
+    found: StructField | None, wanted: str, source: Source, span: Span, *, is_row_time: bool = False
 ) -> AnalysisError:
     """The error of an order that begins with something else; None for an expression."""
-    what = "an expression" if found is None else found
+    what = "an expression" if found is None else found.name
     hint, command_hint = f"order by {wanted} first", None
     if is_row_time:
         hint += ": matches come when they are decided, and only their MATCH_ROWTIME() follows that"
     elif found is not None:
-        command_hint = f"{hint}, or set the watermark on the other column: --watermark '{found} 10 seconds'"
-        hint += f', or set the watermark on the other column: stream.withWatermark("{found}", "10 seconds")'
+        command_hint = f"{hint}, or set the watermark on the other column: {_option(found)}"
+        hint += f", or set the watermark on the other column: {setting_watermark(found)}"
     message = f"rows are ordered by {what} first, and the watermark of the stream is on {wanted}"
     return _refused(message, source, span, hint, command_hint)
 

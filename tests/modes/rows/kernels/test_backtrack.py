@@ -54,7 +54,9 @@ class Search:
         self.memo = find_memo(program, ())
         if not remembers:
             self.memo = arguments.Memo(np.full(len(program), -1, np.int32), self.memo.is_per_start, 0, 0)
-        self.deadlines = arguments.Deadlines(np.zeros(len(program.variables) + 1, np.int64), _lines([]), 0)
+        self.deadlines = arguments.Deadlines(
+            np.zeros(len(program.variables) + 1, np.int64), _lines([]), 0, *NOTHING_AHEAD
+        )
         self.bounds_of_runs: list[list[int]] = []
         self.code: list[list[int]] = []
         self.ranges: dict[str, tuple[int, int]] = {}
@@ -110,6 +112,9 @@ class Search:
             np.zeros(0), np.zeros(1, np.int64), nothing, np.zeros(1), nothing, np.zeros(2, np.int64), np.zeros(2),
             np.zeros(2, np.uint8), np.zeros(len(self.program.variables) or 1, np.int64),
         )
+
+
+NOTHING_AHEAD = np.zeros(1, np.int64), np.empty((0, 2), np.int64)
 
 
 def _lines(lines: list[list[int]]) -> Any:
@@ -270,7 +275,9 @@ def test_a_deadline_decides_what_no_row_to_come_can_change(seed: int, pattern: s
         search = within(Search(pattern, has_runs=seed % 2 == 0, remembers=False), most)
         variables = search.program.variables
         begin = [sum(name != "A" for name in variables[:k]) for k in range(len(variables) + 1)]
-        search.deadlines = arguments.Deadlines(np.array(begin), _lines([[0, 0, 0, most]] * 2), earliest)
+        search.deadlines = arguments.Deadlines(
+            np.array(begin), _lines([[0, 0, 0, most]] * 2), earliest, *NOTHING_AHEAD
+        )
         found = search.find(text, times=times, ends=False)
         decided = [match[:2] for match in found.matches]
         for more in words(2):

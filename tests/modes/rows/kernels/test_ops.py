@@ -55,7 +55,10 @@ class Search:
         variables = tuple(str(number) for number in range(2 * len(self.pattern) + 2))
         frame = Columns(pa.table({"letter": list(self.text)}), self.bounds.offsets)
         context = Context((), variables, frame, None, 1)  # type: ignore[arg-type]  # it is asked for no condition
-        deadlines = Deadlines(np.zeros(len(variables) + 1, np.int64), np.zeros((0, 4), np.int64), 0)
+        deadlines = Deadlines(
+            np.zeros(len(variables) + 1, np.int64), np.zeros((0, 4), np.int64), 0, np.zeros(1, np.int64),
+            np.zeros((0, 2), np.int64),
+        )
         begins, labels = np.zeros(len(self.pattern) + 3, np.int64), np.empty(len(self.text) + 1, np.int16)
 
         def call() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
-from sparkrex.modes.rows.deadlines import find_deadlines, moments, order_bounds
+from sparkrex.modes.rows.deadlines import ReadAt, find_deadlines, limits_of, moments
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Instructions, Limits, Tests
 from sparkrex.modes.rows.matcher import Matcher
@@ -76,12 +76,10 @@ class BacktrackMatcher(Matcher):
         budget = [f"step budget {self.problem.settings.max_steps:,} per start row"] if total > per_partition else []
         return [f"program of {len(self.problem.program)} instructions", memory, *budget]
 
-    def bounded_variables(self) -> frozenset[str]:
+    @cached_property
+    def limits(self) -> dict[str, list[ReadAt]]:
         """See `modes.rows.matcher`."""
-        code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
-        variables = self.problem.program.variables
-        bounds = order_bounds(self.problem.plan, variables, code)
-        return super().bounded_variables().union(name for name, own in zip(variables, bounds, strict=True) if own)
+        return limits_of(self.problem, self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode)
 
     def moments(self) -> set[Moment]:
         """See `modes.rows.matcher`."""
@@ -133,7 +131,7 @@ class BacktrackMatcher(Matcher):
         if partitions.given_up:
             tables = tables._replace(possible=_without(tables.possible, context.frame.n_rows, partitions.given_up))
         barred = self.barred(context.frame, partitions)
-        deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
+        deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon, self.ahead)
         limits = Limits(problem.lookahead, problem.settings.max_steps, stop, partitions.failures is not None)
         asked = partitions.asked_between(0, context.frame.n_rows)
 

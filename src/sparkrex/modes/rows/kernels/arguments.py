@@ -73,11 +73,17 @@ class Tests(NamedTuple):
 
 class Deadlines(NamedTuple):
     """Bounds in time of variables: `begin` int64 (n_variables + 1) cuts `bounds`, which are as those of runs; the
-    columns there are the order column. No row to come has less than `earliest` there."""
+    columns there are the order column. No row to come has less than `earliest` there.
+
+    `ahead_begin` int64 (n_instructions + 1) cuts `ahead` int64 (n, 2): bounds of variables that every way on from an
+    instruction maps, and whether one that is NULL stays so (1) or may yet have a value (0).
+    """
 
     begin: Any
     bounds: Any
     earliest: int
+    ahead_begin: Any
+    ahead: Any
 
 
 class Limits(NamedTuple):

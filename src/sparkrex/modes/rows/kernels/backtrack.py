@@ -114,6 +114,19 @@ def _comes_too_late(variable, deadlines, machine, columns, path, version, labels
     return False
 
 
+@shared
+def _leads_nowhere(at, deadlines, machine, columns, path, version, labels, place):
+    """Whether behind the rows that are known there is none for a variable that every way on from here has to map."""
+    row, start, _, high, _ = place
+    if row < high or row == start or at + 1 >= deadlines.ahead_begin.shape[0]:
+        return False
+    for n in range(deadlines.ahead_begin[at], deadlines.ahead_begin[at + 1]):
+        limit = _bound(deadlines.bounds, deadlines.ahead[n, 0], machine, columns, path[2], version, labels, place)
+        if deadlines.earliest > limit and (limit != SMALLEST or deadlines.ahead[n, 1] != 0):
+            return True
+    return False
+
+
 @inlined
 def _is_known_to_fail(at, row, low, memo, memory, start_memory):
     """Whether the split has failed at the row before."""
@@ -287,8 +300,9 @@ def _search_at(at, row, version, depth, steps, mode, touched, start_touched, sta
             new_version = version
             if row >= limit:
                 is_barred = row == high and barred[program.variable[at]] != 0
-                if is_open and not is_barred and not _comes_too_late(program.variable[at], deadlines, machine, columns,
-                                                                     path, version, labels, place):
+                if is_open and not is_barred and not _comes_too_late(
+                    program.variable[at], deadlines, machine, columns, path, version, labels, place
+                ) and not _leads_nowhere(at, deadlines, machine, columns, path, version, labels, place):
                     return _UNDECIDED, at, row, version, depth, steps, mode, touched, start_touched
             else:
                 variable = program.variable[at]

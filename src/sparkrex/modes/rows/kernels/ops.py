@@ -27,6 +27,7 @@ from sparkrex.modes.rows.kernels.backtrack import (
     STOPPED,
     _comes_too_late,
     _deepen,
+    _leads_nowhere,
 )
 
 NEEDS_BLOCK = 30
@@ -204,7 +205,7 @@ def search(bounds, elements, tests, deadlines, machine, columns, path, limits, c
                     continue
             elif is_open and not (row == high and bounds.barred[p, variable] != 0) and not _comes_too_late(
                 variable, deadlines, machine, columns, path, version, labels, place
-            ):
+            ) and not _leads_nowhere(j, deadlines, machine, columns, path, version, labels, place):
                 break  # undecided
             elif not has_rows or (j < m and not is_open):
                 # There is no such row, now or ever: the attempt has failed.

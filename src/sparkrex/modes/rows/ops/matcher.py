@@ -9,7 +9,7 @@ of rows when the search first needs one of them, a condition that reads the matc
 from __future__ import annotations
 
 import itertools
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,8 @@ from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.rows.deadlines import find_deadlines, moments, order_bounds
+from sparkrex.modes.rows.ahead import Ahead, ahead_in_elements
+from sparkrex.modes.rows.deadlines import ReadAt, find_deadlines, limits_of, moments
 from sparkrex.modes.rows.kernels import ops as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Limits
 from sparkrex.modes.rows.kernels.backtrack import DONE
@@ -157,12 +158,17 @@ class OpsMatcher(Matcher):
             conditions, problem.program.variables, frame, problem.evaluator, problem.settings.thread_count()
         )
 
-    def bounded_variables(self) -> frozenset[str]:
+    @cached_property
+    def ahead(self) -> Ahead:
+        """What stands ahead of every element."""
+        number = {name: place for place, name in enumerate(self.problem.program.variables)}
+        first, later = zip(*(element.variables for element in self.elements), strict=True)
+        return ahead_in_elements([number[name] for name in first], [number[name] for name in later])
+
+    @cached_property
+    def limits(self) -> dict[str, list[ReadAt]]:
         """See `modes.rows.matcher`."""
-        code = self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode
-        variables = self.problem.program.variables
-        bounds = order_bounds(self.problem.plan, variables, code)
-        return super().bounded_variables().union(name for name, own in zip(variables, bounds, strict=True) if own)
+        return limits_of(self.problem, self._context(Columns(self.problem.sample, np.zeros(1, np.int64))).bytecode)
 
     def moments(self) -> set[Moment]:
         """See `modes.rows.matcher`."""
@@ -207,7 +213,7 @@ class OpsMatcher(Matcher):
         limits = Limits(problem.lookahead, problem.settings.max_steps, stop)
         tests = self._tests(elements, context, bitmaps)
         barred = self.barred(context.frame, partitions)
-        deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon)
+        deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon, self.ahead)
         searches: list[Search] = []
         for begin, end in pieces:
             offsets = partitions.offsets[begin : end + 1]
