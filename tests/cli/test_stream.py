@@ -25,7 +25,7 @@ import sparkrex as rex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 PAGE = Path(__file__).parents[2] / "docs" / "streaming.md"
 _SECTION = re.compile(r"^## From the shell\n(.*?)^## ", re.MULTILINE | re.DOTALL)
