@@ -229,13 +229,20 @@ TABLE: dict[str, Allowed] = {
     "__init__": allow("settings", "errors", "explanation", "query", "api"),
     # Queries that call every kernel.
     "warmup": allow("api", "settings", "errors", packages="numpy numba pyarrow"),
-    # Presentation: the public names only. Two files open the Spark session that the command
-    # line asks for and write with it, one opens tables as the engine does, one measures what the planner of segment
-    # searches goes by.
+    # Presentation: the public names only, and hints. Two files open the Spark session that the command line asks for
+    # and write with it, one opens tables as the engine does, one measures what the planner of segment searches goes by.
     "cli": allow(
-        PACKAGE, "cli/files", "cli/session", "cli/spark_output", "cli/profile", "kernels/compiling", "warmup",
-        packages="pyarrow",
+        PACKAGE, "errors", "cli/files", "cli/session", "cli/spark_output", "cli/profile", "cli/run_stream",
+        "cli/stream_sources", "columns/paths", "kernels/compiling", "warmup", packages="pyarrow",
     ),
+    # What runs streams: their sources, and their batches as `rex.progress` shows them.
+    "cli/run_stream": allow(
+        "cli", "cli/batches", "cli/files", "cli/printed_rows", "cli/session", "cli/spark_output", "cli/stream_sources",
+        packages="pyspark",
+    ),
+    "cli/printed_rows": allow("cli", packages="pyarrow pyspark"),
+    "cli/stream_sources": allow("cli", "cli/session", "errors", packages="pyspark"),
+    "cli/batches": allow("cli", "spark/streaming", packages="pyspark"),
     "cli/files": allow(PACKAGE, "cli", "columns", "columns/paths", packages="pyarrow"),
     "cli/profile": allow("cli", "modes/segments/planner"),
     "cli/session": allow("cli", "cli/files", "errors", "spark", packages="pyspark"),

@@ -1,4 +1,4 @@
-"""The two ways a command fails that are no errors of a query."""
+"""The ways a command ends that are no errors of a query."""
 
 from __future__ import annotations
 
@@ -13,3 +13,15 @@ class Failed(Exception):  # noqa: N818  it is the outcome of a run, told in its 
     def __init__(self, message: str, *, is_internal: bool = False) -> None:
         super().__init__(message)
         self.is_internal = is_internal
+
+
+class SparkLost(Failed):
+    """Spark's process has ended while the command needed it."""
+
+
+class Stopped(Exception):  # noqa: N818  it is no error
+    """A signal ended a stream, and all is well: exit code 128 and the signal's number."""
+
+    def __init__(self, message: str, signal: int) -> None:
+        super().__init__(message)
+        self.signal = signal

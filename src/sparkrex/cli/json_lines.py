@@ -25,7 +25,12 @@ def write_json_lines(table: pa.Table, path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
             for row in batch.to_pylist():
-                file.write(json.dumps(json_value(row), ensure_ascii=False, separators=(",", ":")) + "\n")
+                file.write(json_line(row))
+
+
+def json_line(row: dict[str, Any]) -> str:
+    """A row as one line."""
+    return json.dumps(json_value(row), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def json_value(value: Any) -> Any:

@@ -2,7 +2,7 @@
 `profile.py`.
 
 Exit codes: 0 it went well; 1 the query is wrong; 2 the command is; 3 the query met data, files or a Spark that it could
-not work with; 70 a fault of ours; 130 interrupted.
+not work with; 70 a fault of ours; 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import warnings
 from typing import TYPE_CHECKING
 
 import sparkrex as rex
-from sparkrex.cli.failures import Failed, UsageError
+from sparkrex.cli.failures import Failed, Stopped, UsageError
 from sparkrex.cli.files import FORMATS, table_argument
+from sparkrex.cli.progress import ERASED
+from sparkrex.cli.stream_arguments import PRINTED, add_running_arguments, add_source_arguments
 from sparkrex.cli.values import named_value, query_argument, setting_argument
 
 if TYPE_CHECKING:
@@ -63,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(error.for_command(), exit_code(error))
     except Failed as error:
         return complain(str(error), INTERNAL if error.is_internal else FAILED)
+    except Stopped as stopped:
+        return complain(str(stopped), 128 + stopped.signal)
     except KeyboardInterrupt:
         return complain("interrupted", INTERRUPTED)
     except Exception:
@@ -74,8 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _written_warning(message: Warning | str, *_: object, **__: object) -> str:
-    """A warning without the line of Python that gave it, which is ours."""
-    return f"warning: {message}\n"
+    """A warning without the line of Python that gave it, which is ours; a terminal may show a stage in that line."""
+    return f"{ERASED if sys.stderr.isatty() else ''}warning: {message}\n"
 
 
 def exit_code(error: rex.RexError) -> int:
@@ -101,15 +105,19 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser(
         "run", help="run a query and write its result", epilog=EXIT_CODES,
-        description="Run a query over files and write its result: in memory, or on Spark with --master or --remote.",
+        description="Run a query over files and write its result: in memory, or on Spark with --master or --remote. "
+        "Over streams it runs until it is stopped (Ctrl-C), and gives rows as they are decided.",
     )
     add_query_arguments(run)
+    add_source_arguments(run)
+    add_running_arguments(run)
     add_output_arguments(run)
     explain = commands.add_parser(
         "explain", help="show the plan of a query", epilog=EXIT_CODES,
         description="Show how a query would run: the matcher, why, and why not the others. Nothing is written.",
     )
     add_query_arguments(explain)
+    add_source_arguments(explain)
     explain.add_argument(
         "--analyze", action="store_true", help="run the query too, and show what was found and how long it took"
     )
@@ -154,16 +162,24 @@ def add_workload_commands(commands: argparse._SubParsersAction[argparse.Argument
             "-t", "--table", action="append", default=[], type=stream_argument, metavar="PATH", dest="tables",
             help="the stream: files as for `rex run`",
         )
+        add_source_arguments(action, is_named=False)
         add_common_arguments(action)
         if name == "run":
+            add_running_arguments(action)
             add_output_arguments(action)
         else:
             action.add_argument("--picture", metavar="PATH", help="where to write the plan as a picture (.svg, .html)")
 
 
 def add_output_arguments(run: argparse.ArgumentParser) -> None:
-    run.add_argument("-o", "--output", required=True, metavar="PATH", help="of the result; Spark makes it a folder")
-    run.add_argument("--format", choices=FORMATS, help="of the result (default: by the output's name, else parquet)")
+    run.add_argument(
+        "-o", "--output", metavar="PATH", help="of the result; Spark makes it a folder. Streams need none: their rows "
+        "are printed then; or they go to kafka://HOST:PORT/TOPIC",
+    )
+    run.add_argument(
+        "--format", choices=dict.fromkeys((*FORMATS, *PRINTED)), help="of the result (default: by the output's name, "
+        "else parquet; of rows that are printed text)",
+    )
     run.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _REDRAWN_EVERY = 0.1
-_ERASED = "\r\x1b[K"
+ERASED = "\r\x1b[K"
+"""What takes the line away; before anything else is written to the terminal while a stage runs."""
 
 
 class Progress:
@@ -55,8 +56,10 @@ def _draw(terminal: TextIO, name: str, detail: Callable[[], str], start: float, 
         for wheel in itertools.cycle("|/-\\"):
             waits_for = ONCE if is_compiling() else ""
             parts = [wheel, name, f"{time.perf_counter() - start:.1f} s", detail(), waits_for]
-            terminal.write(_ERASED + "  ".join(filter(None, parts)))
+            n_columns = os.get_terminal_size(terminal.fileno()).columns
+            line = "  ".join(filter(None, parts))
+            terminal.write(ERASED + (line[: n_columns - 1] if n_columns else line))  # one that wraps stays
             terminal.flush()
             if done.wait(_REDRAWN_EVERY):
                 break
-        terminal.write(_ERASED)
+        terminal.write(ERASED)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def compiled_query(arguments: argparse.Namespace) -> rex.Query:
     """The query, parsed with its values, so that a mistake shows before any file is read and any Spark is started."""
-    names = [table.name.lower() for table in arguments.tables]
+    names = [table.name.lower() for table in [*arguments.tables, *arguments.streams]]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"table {name} is given twice")

@@ -11,6 +11,7 @@ from sparkrex.cli.files import check_files, count_parquet_rows, count_rows, open
 from sparkrex.cli.own_input import refuse_files_of, refuse_own_input
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
+from sparkrex.cli.stream_arguments import check_stream_output, settle_sources
 
 if TYPE_CHECKING:
     import argparse
@@ -21,17 +22,33 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace) -> None:
     """Run the query, write its result, print the summary on standard error."""
     check_output(arguments)
-    arguments.format = arguments.format or output_format(arguments.output)
     progress = Progress(sys.stderr)
     with progress.stage("plan"):
         query = compiled_query(arguments)
+    if arguments.streams:
+        from sparkrex.cli.run_stream import run_stream
+
+        run_stream(query, arguments, progress)
+        return
     command = run_on_spark if is_on_spark(arguments) else run_in_memory
     rows_in, rows_out = command(query, arguments, progress)
     print(summary(arguments, rows_in, rows_out, progress), file=sys.stderr)
 
 
 def check_output(arguments: argparse.Namespace) -> None:
-    """Refuse an output that is there already, or that is an input; of one on other machines Spark must tell."""
+    """Refuse an output that is there already, or that is an input; of one on other machines Spark must tell.
+
+    `format` and, of streams, all that is said of them are settled then.
+    """
+    settle_sources(arguments)
+    if arguments.streams:
+        check_stream_output(arguments)
+        return
+    if arguments.output is None:
+        raise UsageError("--output PATH is needed; only the rows of streams are printed")
+    if arguments.format == "text":
+        raise UsageError("--format text is for rows of streams, which are printed")
+    arguments.format = arguments.format or output_format(arguments.output)
     refuse_own_input(arguments.output, arguments.tables, arguments.query)
     output = Path(arguments.output)
     if output.exists() and not output.is_file() and not output.is_dir():

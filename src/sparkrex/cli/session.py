@@ -1,7 +1,7 @@
 """Spark for one command: a session, tables from files, how far a job is, and what went wrong in a few lines.
 
-Of this folder only this file and `spark_output.py` import pyspark. Spark's log goes to a file, because Spark says a lot
-also when all is well; the file is kept, and named, when something failed.
+Of this folder only this file, `spark_output.py` and those that run streams import pyspark. Spark's log goes to a file,
+because Spark says a lot also when all is well; the file is kept, and named, when something failed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sparkrex.cli.failures import Failed, UsageError
+from sparkrex.cli.failures import Failed, SparkLost, UsageError
 from sparkrex.errors import is_from_spark
 
 if TYPE_CHECKING:
@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 _OUR_ERROR = re.compile(r"(?:internal )?error\[REX\d{3}\]: .*?(?=\n\s*(?:at |Traceback|SQLSTATE|\n)|\Z)", re.DOTALL)
 _STACK_LINE = re.compile(r"\s+at |\s*\.\.\. \d+ more|Caused by:|JVM stacktrace")
 _LONGEST_MESSAGE = 12
-_READERS: dict[str, tuple[str, dict[str, str]]] = {
+READERS: dict[str, tuple[str, dict[str, str]]] = {
     "parquet": ("parquet", {}),
     "csv": ("csv", {"header": "true", "inferSchema": "true"}),
     "tsv": ("csv", {"header": "true", "inferSchema": "true", "sep": "\t"}),
     "json": ("json", {}),
 }
+"""Spark's format and options for each of ours."""
 
 
 class Scratch:
@@ -106,8 +107,10 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         try:
             yield spark
         finally:
-            spark.stop()
+            _stop(spark)
     except Exception as error:
+        if _is_loss(error):
+            raise SparkLost(f"Spark's process has ended\n{scratch.keep()}".rstrip()) from error
         if not is_from_spark(error):
             raise
         message = readable(error)
@@ -116,10 +119,24 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         scratch.remove()
 
 
+def _stop(spark: SparkSession) -> None:
+    """Whatever still runs: a signal may have ended Spark's process with ours."""
+    try:
+        spark.stop()
+    except Exception as error:
+        if not _is_loss(error):
+            raise
+
+
 def read_table(spark: SparkSession, table: TableFile) -> DataFrame:
     """A DataFrame over the table's files."""
-    kind, options = _READERS[table.format]
+    kind, options = READERS[table.format]
     return spark.read.format(kind).options(**options).load(table.path)
+
+
+def is_ending(spark: SparkSession) -> bool:
+    """Whether Spark's process has been told to end, and ends what it runs."""
+    return bool(spark.sparkContext._jsc.sc().isStopped())
 
 
 def job_progress(spark: SparkSession) -> Callable[[], str]:
@@ -147,3 +164,8 @@ def readable(error: BaseException) -> str:
         return ours[0].rstrip()
     told = list(itertools.takewhile(lambda line: not _STACK_LINE.match(line), filter(str.strip, text.splitlines())))
     return "\n".join(["Spark failed:", *told[:_LONGEST_MESSAGE]])
+
+
+def _is_loss(error: BaseException) -> bool:
+    """Whether nobody answers where Spark's process was."""
+    return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"

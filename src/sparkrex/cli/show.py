@@ -12,6 +12,7 @@ from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import check_files, open_table
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
+from sparkrex.cli.stream_arguments import settle_sources
 
 if TYPE_CHECKING:
     import argparse
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 def explain(arguments: argparse.Namespace) -> None:
     """Print the plan of the query over these tables."""
+    settle_sources(arguments)
     if arguments.analyze and is_on_spark(arguments):
         raise UsageError("--analyze is for queries in memory; Spark's own interface shows the time of every stage")
     query = compiled_query(arguments)
@@ -26,12 +28,13 @@ def explain(arguments: argparse.Namespace) -> None:
         tables = {table.name: open_table(table) for table in arguments.tables}
         print(query.explain(tables, analyze=arguments.analyze))
         return
-    from sparkrex.cli.session import read_table, spark_session
+    from sparkrex.cli.session import spark_session
+    from sparkrex.cli.stream_sources import read_all
 
     if reads_local_files(arguments):
         check_files(arguments.tables)
     with spark_session(arguments, query.settings.time_zone, Progress(sys.stderr)) as spark:
-        frames = {table.name: read_table(spark, table) for table in arguments.tables}
+        frames = read_all(spark, arguments)
         print(query.explain(frames, spark=spark))
 
 

@@ -1,4 +1,4 @@
-"""`rex workload run` and `rex workload explain`: many patterns over one table."""
+"""`rex workload run` and `rex workload explain`: many patterns over one table or stream."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import sparkrex as rex
 from sparkrex.cli.failures import UsageError
-from sparkrex.cli.files import check_files, open_table, output_format, table_argument
+from sparkrex.cli.files import check_files, open_table, table_argument
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import is_on_spark, reads_local_files
 from sparkrex.cli.run import check_output, run_in_memory, run_on_spark, summary
+from sparkrex.cli.stream_arguments import settle_sources
 
 if TYPE_CHECKING:
     import argparse
@@ -52,8 +53,8 @@ class WorkloadCommand:
     """A workload as the commands run queries: called with tables, of which there is one."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
-        if len(arguments.tables) != 1:
-            raise UsageError("a workload reads one table: --table PATH")
+        if len(arguments.tables) + len(arguments.streams) != 1:
+            raise UsageError("a workload reads one table or stream: --table PATH or --stream SOURCE")
         if not Path(arguments.patterns).exists():
             raise UsageError(f"the patterns cannot be read: there is no folder or file {arguments.patterns}")
         self.progress = ""
@@ -83,14 +84,20 @@ def run_workload(arguments: argparse.Namespace) -> None:
     """Run all patterns, write the events of their matches, print the summary on standard error."""
     arguments.query = arguments.patterns
     check_output(arguments)
-    arguments.format = arguments.format or output_format(arguments.output)
     progress = Progress(sys.stderr)
     with progress.stage("plan"):
         command = WorkloadCommand(arguments)
+    n_patterns = len(command.workload)
+    told = f"{n_patterns:,} pattern{'' if n_patterns == 1 else 's'}"
+    if arguments.streams:
+        from sparkrex.cli.run_stream import run_stream
+
+        print(told, file=sys.stderr)
+        run_stream(command, arguments, progress)
+        return
     execute = run_on_spark if is_on_spark(arguments) else run_in_memory
     rows_in, rows_out = execute(command, arguments, progress)
-    n_patterns = len(command.workload)
-    print(f"{n_patterns:,} pattern{'' if n_patterns == 1 else 's'}", file=sys.stderr)
+    print(told, file=sys.stderr)
     print(summary(arguments, rows_in, rows_out, progress), file=sys.stderr)
 
 
@@ -98,14 +105,17 @@ def explain_workload(arguments: argparse.Namespace) -> None:
     """Print the shared plan; with --picture draw it."""
     if arguments.picture is not None and not arguments.picture.lower().endswith((".svg", ".html", ".htm")):
         raise UsageError(f"--picture {arguments.picture}: the name ends with .svg, or with .html for text and picture")
+    settle_sources(arguments)
     command = WorkloadCommand(arguments)
     if is_on_spark(arguments):
-        from sparkrex.cli.session import read_table, spark_session
+        from sparkrex.cli.session import spark_session
+        from sparkrex.cli.stream_sources import read_all
 
         if reads_local_files(arguments):
             check_files(arguments.tables)
         with spark_session(arguments, command.settings.time_zone, Progress(sys.stderr)) as spark:
-            explanation = command.workload.explain(read_table(spark, arguments.tables[0]), spark=spark)
+            (stream,) = read_all(spark, arguments).values()
+            explanation = command.workload.explain(stream, spark=spark)
     else:
         with Progress(sys.stderr).stage("plan", command.detail):
             explanation = command.workload.explain(open_table(arguments.tables[0]))

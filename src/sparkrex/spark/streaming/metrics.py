@@ -46,11 +46,11 @@ class Progress:
     def __init__(self, query: StreamingQuery) -> None:
         if not hasattr(query, "recentProgress"):
             raise TypeError(f"query is a {type(query).__name__}, not what writeStream...start() returns")
-        self.batches = [dict(_batch(progress)) for progress in query.recentProgress]
+        self.batches = [numbers_of(progress) for progress in query.recentProgress]
 
     def __str__(self) -> str:
-        lines = [_HEADINGS, *(_line(batch) for batch in self.batches)]
-        widths = [max(len(line[place]) for line in lines) for place in range(len(_HEADINGS))]
+        lines = [HEADINGS, *(batch_line(batch) for batch in self.batches)]
+        widths = [max(len(line[place]) for line in lines) for place in range(len(HEADINGS))]
         return "\n".join(
             "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)) for line in lines
         )
@@ -58,14 +58,18 @@ class Progress:
     __repr__ = __str__
 
 
-_HEADINGS = (
+HEADINGS = (
     "batch", "watermark", "seconds", "rows in", "late", "errors", "released", "rows out", "open keys", "rows held",
     "state MB", "oldest",
 )
 
 
-def _batch(progress: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def numbers_of(progress: Mapping[str, Any]) -> dict[str, Any]:
     """One batch: what Spark says of it, and the sums of our relations in it."""
+    return dict(_numbers_of(progress))
+
+
+def _numbers_of(progress: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "batch", progress["batchId"]
     yield "watermark", progress["eventTime"].get("watermark")
     yield "seconds", progress["durationMs"].get("triggerExecution", 0) / 1000
@@ -90,7 +94,8 @@ def _as_spark(microseconds: int) -> str:
 _EPOCH = datetime(1970, 1, 1)
 
 
-def _line(batch: Mapping[str, Any]) -> tuple[str, ...]:
+def batch_line(batch: Mapping[str, Any]) -> tuple[str, ...]:
+    """A batch under `HEADINGS`."""
     counted = (f"{batch[name]:,}" for name in COUNTED if name != "state_bytes")
     return (
         str(batch["batch"]), _time(batch["watermark"]), f"{batch['seconds']:.1f}", *counted,

@@ -61,7 +61,7 @@ def provider_error() -> UnsupportedError:
     """The error of a session that keeps state elsewhere than in RocksDB."""
     return UnsupportedError(
         "REX421", "Spark can keep the state of a pattern in RocksDB only, and this session does not", None, None,
-        hint=f'spark.conf.set("{_PROVIDER}", "{_ROCKSDB}")',
+        hint=f'spark.conf.set("{_PROVIDER}", "{_ROCKSDB}")', command_hint=f"--conf {_PROVIDER}={_ROCKSDB}",
     )
 
 

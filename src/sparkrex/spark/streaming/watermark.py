@@ -57,13 +57,14 @@ def find_watermark(
 def no_watermark(time: StructField | None, source: Source, span: Span) -> AnalysisError:
     """The error of a stream of which it is never known whether all rows up to a time have come; `time` could say it."""
     notes = ["a column computed from a watermarked one has none; of the results of a pattern MATCH_ROWTIME() has one"]
-    hint = "set one on a TIMESTAMP, and order by that"
+    hint, command_hint = "set one on a TIMESTAMP, and order by that", None
     if time is not None:
+        command_hint = f"name the time column, and how late rows may come: {_option(time)}"
         hint = f"set one on the time column: {setting_watermark(time)}"
         notes += _about_type(time)
     return AnalysisError(
         "REX230", "the stream has no watermark, so it never says that all rows up to a time have come", source, span,
-        hint=hint, notes=notes,
+        hint=hint, command_hint=command_hint, notes=notes,
     )
 
 
@@ -79,6 +80,12 @@ def setting_watermark(time: StructField) -> str:
         f'.withColumn("{time.name}", stream["{time.name}"].cast("timestamp"))'
     )
     return f'stream{cast}.withWatermark("{time.name}", "10 seconds")'
+
+
+def _option(time: StructField) -> str:
+    """The same for the command, which casts by itself."""
+    name = time.name if time.name.isidentifier() else f"`{time.name}`"
+    return f"--watermark '{name} 10 seconds'"
 
 
 def _about_type(time: StructField) -> list[str]:
@@ -130,14 +137,17 @@ def other_order(
 ) -> AnalysisError:
     """The error of an order that begins with something else; None for an expression."""
     what = "an expression" if found is None else found.name
-    hint = f"order by {wanted} first"
+    hint, command_hint = f"order by {wanted} first", None
     if is_row_time:
         hint += ": matches come when they are decided, and only their MATCH_ROWTIME() follows that"
     elif found is not None:
+        command_hint = f"{hint}, or set the watermark on the other column: {_option(found)}"
         hint += f", or set the watermark on the other column: {setting_watermark(found)}"
     message = f"rows are ordered by {what} first, and the watermark of the stream is on {wanted}"
-    return _refused(message, source, span, hint)
+    return _refused(message, source, span, hint, command_hint)
 
 
-def _refused(message: str, source: Source, span: Span, hint: str) -> AnalysisError:
-    return AnalysisError("REX231", message, source, span, hint=hint)
+def _refused(
+    message: str, source: Source, span: Span, hint: str, command_hint: str | None = None
+) -> AnalysisError:
+    return AnalysisError("REX231", message, source, span, hint=hint, command_hint=command_hint)
