@@ -28,8 +28,10 @@ from sparkrex.settings import make_settings
 from sparkrex.spark.side_rows import carry_row, outputs_with_side_rows
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.members import Members
-from sparkrex.streams.operator import HEAD, Advanced, BucketOperator, StreamTask
+from sparkrex.streams.operator import BucketOperator
 from sparkrex.streams.packing import BUCKET_IDS, pack
+from sparkrex.streams.store import HEAD
+from sparkrex.streams.task import Advanced, StreamTask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

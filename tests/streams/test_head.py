@@ -12,7 +12,7 @@ from tests.streams.driving import EPOCH, TICK, TIME, Query, Stream
 
 from sparkrex.errors import ExecutionError
 from sparkrex.streams.head import Head
-from sparkrex.streams.operator import HEAD
+from sparkrex.streams.store import HEAD
 
 ROWS = pa.table({
     "id": range(12), "k": ["p", "q"] * 6, "x": [3, 1, 2, 0] * 3,

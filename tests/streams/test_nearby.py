@@ -9,7 +9,7 @@ import pytest
 
 from sparkrex.spark.streaming.nearby import LEAST_BYTES, NearbyFiles
 from sparkrex.spark.streaming.processor import StateParts
-from sparkrex.streams.operator import HEAD
+from sparkrex.streams.store import HEAD
 
 if TYPE_CHECKING:
     from pathlib import Path

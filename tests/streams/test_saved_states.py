@@ -16,7 +16,7 @@ from sparkrex.errors import ExecutionError
 from sparkrex.streams.columns import COLUMNS
 from sparkrex.streams.head import FORMAT
 from sparkrex.streams.looking import open_keys
-from sparkrex.streams.operator import HEAD
+from sparkrex.streams.store import HEAD
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,9 @@ from sparkrex.columns.wrap import wrap
 from sparkrex.streams.columns import COLUMNS
 from sparkrex.streams.head import Head
 from sparkrex.streams.narrow import write_rows
-from sparkrex.streams.operator import HEAD, MEMBERS, BucketOperator
+from sparkrex.streams.operator import BucketOperator
 from sparkrex.streams.silent import ENOUGH_SLOTS, SLOTS_OF_A_SHARD
+from sparkrex.streams.store import HEAD, MEMBERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

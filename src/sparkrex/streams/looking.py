@@ -14,8 +14,8 @@ from sparkrex.streams.columns import COLUMNS, WrittenColumns
 from sparkrex.streams.groups import DUE, HASH, LAST
 from sparkrex.streams.head import reading
 from sparkrex.streams.narrow import read_rows
-from sparkrex.streams.operator import OPEN, PENDING
 from sparkrex.streams.packing import decompressed
+from sparkrex.streams.store import OPEN, PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

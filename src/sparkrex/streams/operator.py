@@ -10,9 +10,9 @@ Nothing here depends on the order in which rows arrive, so a batch that runs aga
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,9 +37,11 @@ from sparkrex.streams.head import Head, not_this_query, reading
 from sparkrex.streams.members import Members
 from sparkrex.streams.narrow import read_rows, write_rows
 from sparkrex.streams.order import ordered_partitions
-from sparkrex.streams.packing import compressed, decompressed, size_of, unpack
+from sparkrex.streams.packing import compressed, decompressed, unpack
 from sparkrex.streams.parts import Parts, ends_of
 from sparkrex.streams.silent import Silent
+from sparkrex.streams.store import HEAD, MEMBERS, OPEN, PARTIAL, PENDING, CountedStore
+from sparkrex.streams.task import Advanced, Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,117 +49,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.matching.side_rows import Failure
-    from sparkrex.modes.plan import Plan
-    from sparkrex.modes.protocol import Answering
-    from sparkrex.settings import Settings
+    from sparkrex.streams.store import Store
+    from sparkrex.streams.task import StreamTask
 
-HEAD, PENDING, OPEN, PARTIAL, MEMBERS = "head", "pending", "open", "partial", "members"
-"""The parts of a state, beside those of silent slots."""
 _NUMBERS_OF_A_BUCKET = 1 << 40
 """Matches of a bucket are numbered from here on times its number, so that no two have one number."""
-
-
-class Store(Protocol):
-    """Where a bucket's state is kept, in parts that are read and written as a whole."""
-
-    def get(self, name: str) -> bytes | None:
-        """A part; None if it is not there."""
-        ...
-
-    def put(self, name: str, data: bytes) -> None:
-        """Write a part."""
-        ...
-
-    def delete(self, name: str) -> None:
-        """Remove a part that is there."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamTask:
-    """A relation's work on a stream, shipped to the workers.
-
-    `schema` is that of the rows that travel, and `hashed` are the columns whose values say which bucket a row is in:
-    those of its keys, and of equalities between events. `time` is the first ORDER BY column,
-    which the watermark is of, and `known` are all columns as the user knows them; `output` is the schema of the result,
-    with the columns of side rows if the input row travels. `key_names` are the key columns with the names that the user
-    knows them by. `fingerprint` and `text` say whose a state is, and `members`, if the query has some, with which
-    others it may go on.
-    """
-
-    mode: Answering[Any]
-    plan: Plan
-    settings: Settings
-    schema: pa.Schema
-    hashed: tuple[str, ...]
-    time: str
-    output: pa.Schema
-    key_names: tuple[tuple[str, str], ...]
-    fingerprint: str
-    text: str
-    version: str
-    members: Members | None = None
-    known: tuple[str, ...] = ()
-
-    def columns(self) -> WrittenColumns:
-        """The columns of the rows that travel, for whoever looks at the state."""
-        return WrittenColumns(self.schema, self.time, self.key_names, self.known)
-
-
-@dataclass(frozen=True, slots=True)
-class Metrics:
-    """What a call did, and what is kept after it. `errors` rows were given up (the setting `on_error`), and `rows_out`
-    are of matches. `oldest` is the time of the oldest row that is held back."""
-
-    rows_in: int = 0
-    late: int = 0
-    errors: int = 0
-    released: int = 0
-    rows_out: int = 0
-    open_keys: int = 0
-    rows_held: int = 0
-    state_bytes: int = 0
-    oldest: int | None = None
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Advanced:
-    """The result rows that a call decides, the rows that were late, and the watermark at which to call again.
-
-    With side rows, `rows` has them too.
-    """
-
-    rows: pa.Table
-    late: pa.Table
-    metrics: Metrics
-    next_due: int | None = None
-
-
-class _Counted:
-    """A store that knows how many bytes it has more, if every part is read before it is written.
-
-    Bytes are counted before they are compressed: after that, how many they are depends on the order of waiting rows,
-    and a batch that runs again must leave the same head.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._sizes: dict[str, int] = {}
-        self.n_more = 0
-
-    def get(self, name: str) -> bytes | None:
-        data = self._store.get(name)
-        self._sizes[name] = 0 if data is None else size_of(data)
-        return data
-
-    def put(self, name: str, data: bytes) -> None:
-        self.n_more += size_of(data) - self._sizes.get(name, 0)
-        self._sizes[name] = size_of(data)
-        self._store.put(name, data)
-
-    def delete(self, name: str) -> None:
-        self.n_more -= self._sizes.pop(name, 0)
-        self._store.delete(name)
 
 
 class BucketOperator:
@@ -187,7 +83,7 @@ class BucketOperator:
             n_in, released, result = rows.num_rows + late.num_rows, 0, self._no_match
             failures: list[Failure] = []
             if rows.num_rows or is_due:
-                parts = _Counted(store)
+                parts = CountedStore(store)
                 released, result, failures = self._release(bucket, parts, head, rows, now)
                 result = self._raised(result, previous)
                 head.n_bytes += parts.n_more
@@ -247,7 +143,7 @@ class BucketOperator:
         before, schema = (None, None) if written is None else Members.read(written)
         if before is None or before.base != members.base:
             raise not_this_query(owner, task.fingerprint, task.text, self._changes(store))
-        head, parts = Head.read(data, owner["fingerprint"], task.text), _Counted(store)
+        head, parts = Head.read(data, owner["fingerprint"], task.text), CountedStore(store)
         come = head.released or 0
         pending = parts.get(PENDING)
         if pending is not None:

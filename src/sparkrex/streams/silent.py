@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sparkrex.matching.runner import Runner
     from sparkrex.streams.head import Head
-    from sparkrex.streams.operator import Store
+    from sparkrex.streams.store import Store
 
     Words = NDArray[np.uint32]
 

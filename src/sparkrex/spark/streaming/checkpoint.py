@@ -22,8 +22,8 @@ from sparkrex.spark.streaming.stateful import inputs_of, refuse_behind
 from sparkrex.streams.columns import COLUMNS, WrittenColumns
 from sparkrex.streams.head import Head, buckets_of
 from sparkrex.streams.looking import open_keys, together
-from sparkrex.streams.operator import HEAD
 from sparkrex.streams.packing import BUCKET_IDS
+from sparkrex.streams.store import HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sparkrex.source import Source, Span
     from sparkrex.spark.streaming.processor import StreamWork
-    from sparkrex.streams.operator import StreamTask
+    from sparkrex.streams.task import StreamTask
 
 _OPERATOR = "transformWithState"
 _LAST_ROWS = "rows"

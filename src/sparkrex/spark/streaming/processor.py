@@ -21,8 +21,9 @@ from sparkrex.spark.streaming.packing import PAYLOAD
 from sparkrex.spark.worker import check_version
 from sparkrex.streams.head import reading
 from sparkrex.streams.narrow import write_rows
-from sparkrex.streams.operator import HEAD, BucketOperator
+from sparkrex.streams.operator import BucketOperator
 from sparkrex.streams.packing import BUCKET_IDS
+from sparkrex.streams.store import HEAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessorHandle, TimerValues
 
     from sparkrex.spark.worker import WorkerTask
-    from sparkrex.streams.operator import Advanced, StreamTask
+    from sparkrex.streams.task import Advanced, StreamTask
 
 PARTS = "parts"
 """The state variable: the parts of a bucket by name."""
@@ -105,11 +106,11 @@ class DictStore(dict[str, bytes]):
     """Parts that have been read, as the operator's `Store`."""
 
     def put(self, name: str, data: bytes) -> None:
-        """See `streams.operator.Store`."""
+        """See `streams.store.Store`."""
         self[name] = data
 
     def delete(self, name: str) -> None:
-        """See `streams.operator.Store`."""
+        """See `streams.store.Store`."""
         del self[name]
 
 

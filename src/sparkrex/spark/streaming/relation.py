@@ -34,7 +34,7 @@ from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
 from sparkrex.spark.worker_types import refuse_types
 from sparkrex.streams.members import Members
-from sparkrex.streams.operator import StreamTask
+from sparkrex.streams.task import StreamTask
 
 if TYPE_CHECKING:
     import pyarrow as pa
