@@ -41,7 +41,7 @@ BOUNDS = (2, 3)
 FAR = 1_000_000_000
 _START = datetime(1970, 1, 1)
 _ITS_OWN = ("k", "match_id")
-_EVENTS = StreamOptions(TIME, ("id",), None, {"A": "a", "B": "b", "C": "c"}, has_strict_ties=False)
+STREAM_OPTIONS = StreamOptions(TIME, ("id",), None, {"A": "a", "B": "b", "C": "c"}, has_strict_ties=False)
 
 Row = dict[str, Any]
 Letter = tuple[bool, bool, bool]
@@ -141,7 +141,7 @@ def _event_query(draw: random.Random) -> tuple[Query, str]:
         f"PATTERN {pattern} WHERE {strategy}({names}) {{ [k] }} WITHIN {draw.choice(BOUNDS)} seconds {overlap} "
         f"RETURN a.k AS k, a.id AS f, {given} AS l"
     )
-    return Query(text, "MATCH_EVENTS", _EVENTS), ", ".join(filter(None, [pattern, strategy, overlap]))
+    return Query(text, "MATCH_EVENTS", STREAM_OPTIONS), ", ".join(filter(None, [pattern, strategy, overlap]))
 
 
 def _trend_query(draw: random.Random) -> tuple[Query, str]:
@@ -152,7 +152,8 @@ def _trend_query(draw: random.Random) -> tuple[Query, str]:
         f"RETURN k, COUNT(*) AS n, MIN(A.id) AS f, MAX(A.id) AS l PATTERN {pattern} SEMANTICS {semantics} WHERE [k] "
         f"GROUP-BY k WITHIN {draw.choice(BOUNDS)} seconds {slide}"
     )
-    return Query(text, "MATCH_TRENDS", TrendOptions(_EVENTS, None, Counts.EXACT)), f"{pattern}, {semantics} {slide}"
+    options = TrendOptions(STREAM_OPTIONS, None, Counts.EXACT)
+    return Query(text, "MATCH_TRENDS", options), f"{pattern}, {semantics} {slide}"
 
 
 def _segment_query(draw: random.Random) -> tuple[Query, str]:

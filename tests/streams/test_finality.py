@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from tests.differential.relations import one_database
 from tests.streams.driving import EPOCH, TICK, TIME, Query, Stream
-from tests.streams.finality import case_of, table_of, timings, too_early, too_late
+from tests.streams.finality import STREAM_OPTIONS, case_of, table_of, timings, too_early, too_late
+from tests.streams.workloads import query_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,6 +164,32 @@ def test_a_match_waits_for_the_rows_that_its_own_next_reads() -> None:
     assert rows_by_batch(query, ["a", "c", "", ""]) == [[], [], [("p", 0, 2)], [], []]
     assert rows_by_batch(query, ["a", "b", "c", ""]) == [[], [], [("p", 0, 2)], [], []]
     assert rows_by_batch(query, ["a", "c"]) == [[], [], [("p", 0, None)]]
+
+
+@pytest.mark.parametrize("pattern", ["SEQ(A a, B b, ~(C c))", "SEQ(A a, B b, NOT(C c))", "SEQ(A a, KL(B b), NOT(C c))"])
+def test_matches_that_wait_for_an_absence_do_not_wait_for_each_other(pattern: str) -> None:
+    """The earlier start is decided first, also where the other's last event is in front of its own."""
+    if "~" in pattern:
+        query: Any = Query(
+            f"PATTERN {pattern} WHERE skip_till_any_match(a, b) {{ [k] }} WITHIN 10 seconds RETURN a.id AS f",
+            "MATCH_EVENTS", STREAM_OPTIONS,
+        )
+    else:
+        types = {name: name.lower() for name in "ABC"}
+        query = query_of({"p": f"PATTERN {pattern} WHERE [k] WITHIN 10 seconds"}, types=types, tie_break="id")
+    letters = {0: "a", 5: "a", 7: "b", 8: "b"}
+    rows = table_of([
+        {"id": second, "k": "p", "x": 0, TIME: BEGIN + second * TICK, **{name: name == letter for name in "abc"}}
+        for second, letter in letters.items()
+    ])
+    stream = Stream(query, rows)
+    given = []
+    for batch, second in ((rows, 8), (rows.slice(0, 0), 9), (rows.slice(0, 0), 10), (rows.slice(0, 0), 15)):
+        found = [stream.cut.result(one.rows).to_pylist() for one in stream.batch(batch, BEGIN + second * TICK)]
+        starts = [row["f"] if "f" in row else row["id"] for part in found for row in part if row.get("variable") != "b"]
+        given.append(set(starts))
+    assert given == [set(), set(), {0}, {5}]
+    assert stream.drain().num_rows == 0
 
 
 def test_timeouts_of_starts_on_their_own() -> None:

@@ -148,7 +148,9 @@ class NfabMatcher:
             part, parts[number] = parts[number], None
             if part is None:
                 return self._backtrack(arrays, frame, begin, end, share, budget)
-            search = self._search(arrays, bounds.part(begin, end), part, share, budget)
+            search = self._search(
+                arrays, bounds.part(begin, end), part, share, budget, in_order=feeding.horizon is None
+            )
             matches, is_open = matches_of(search.writer.output)
             return _Searched(matches, is_open, search.left(begin), search.statistics)
 
@@ -195,11 +197,11 @@ class NfabMatcher:
 
     def _search(
         self, arrays: FeedArrays, bounds: Bounds, part: Part, share: Share, budget: NDArray[np.int64], *,
-        keeps_buffer: bool = False,
+        keeps_buffer: bool = False, in_order: bool = True,
     ) -> Search:
         """A search that is done."""
         options = self._options(keeps_buffer=keeps_buffer)
-        ways = Ways(self.query.is_non_overlapping, not self.automaton.is_unambiguous)
+        ways = Ways(self.query.is_non_overlapping, not self.automaton.is_unambiguous, in_order)
         search = Search(arrays, self._tables, options, ways, bounds, part, share, budget)
         self._check(*search.run(), search.failed_row)
         return search

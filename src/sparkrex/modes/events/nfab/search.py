@@ -67,10 +67,11 @@ class Bounds:
 @dataclass(frozen=True, slots=True)
 class Ways:
     """What becomes of ends: `lists_open` writes undecided matches too, instead of keeping their ends. Where a pattern
-    `is_ambiguous`, the ends of one last event are given at once."""
+    `is_ambiguous`, the ends of one last event are given at once. Matches come `in_order` but on streams."""
 
     lists_open: bool
     is_ambiguous: bool
+    in_order: bool
 
 
 class Search:
@@ -190,7 +191,7 @@ class Search:
         is_kept = states != codes.REFUSED
         waiting = select_ends(waiting, is_kept)
         waiting.is_open[:] = states[is_kept] == codes.UNDECIDED
-        goes = ~set_aside(waiting.place, waiting.last, waiting.is_open, self._waits, self._ways.is_ambiguous)
+        goes = ~self._waiting_ones(waiting.place, waiting.last, waiting.is_open)
         self._waiting = select_ends(waiting, ~goes)
         decided = select_ends(waiting, goes)
         if not len(decided.node):
@@ -231,6 +232,12 @@ class Search:
         self._share.take(self._working_bytes + self.writer.n_bytes)
         return codes.DONE, 0
 
+    def _waiting_ones(
+        self, place: NDArray[np.int64], row: NDArray[np.int64], is_open: NDArray[np.uint8]
+    ) -> NDArray[np.bool_]:
+        ways = self._ways
+        return set_aside(place, row, is_open, self._waits, together=ways.is_ambiguous, in_order=ways.in_order)
+
     def _set_aside(self) -> None:
         """Take the ends that wait out of the ends."""
         n_ends = self._at[codes.N_ENDS]
@@ -239,7 +246,7 @@ class Search:
         if not is_open.any() and not self._waits.any():
             return
         place = np.searchsorted(self._partitions.high, row, side="right")
-        waits = set_aside(place, row, is_open, self._waits, self._ways.is_ambiguous)
+        waits = self._waiting_ones(place, row, is_open)
         # Runs of different first rows are apart, so that all histories of the node have one.
         new = Waiting(place[waits], node[waits], self._nodes.youngest[node[waits]], row[waits], is_open[waits])
         self._waiting = join_ends(self._waiting, new)

@@ -1,7 +1,7 @@
 """Ends of matches that wait: because rows to come decide about them, or because of one that does in front of them.
 
 Matches of a partition come in the order of their ends, however the rows are cut into feeds. So no match is given before
-one whose end is in front of its own is decided.
+one whose end is in front of its own is decided. On a stream matches have no order, and each comes when it is decided.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def set_aside(
-    place: NDArray[np.int64], row: NDArray[np.int64], is_open: NDArray[np.uint8], waits: NDArray[np.bool_],
-    together: bool,
+    place: NDArray[np.int64], row: NDArray[np.int64], is_open: NDArray[np.uint8], waits: NDArray[np.bool_], *,
+    together: bool, in_order: bool,
 ) -> NDArray[np.bool_]:
-    """Which ends wait: those that are open, and all behind one in their partition.
+    """Which ends wait: those that are open, and, where matches come in order, all behind one in their partition.
 
     Parameters
     ----------
@@ -28,6 +28,9 @@ def set_aside(
     waits : by partition, whether an end in front of these waits; written
     together : whether all ends of one last row wait if one does. One match may have several of them, and is given once
     """
+    if not in_order:
+        is_found = is_open.astype(np.bool_)
+        return is_found | np.isin(row, row[is_found]) if together else is_found
     n_partitions = len(waits)
     first_open = np.full(n_partitions, len(place), np.int64)
     open_ends = np.flatnonzero(is_open)
