@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from tests.faults.workload_faults import changed_code
 
 from sparkrex.matching import waking
+from sparkrex.modes.events.nfab import waiting
 from sparkrex.modes.events.nfab.windows import Times
 from sparkrex.modes.events.runner import EventRunner
-from sparkrex.modes.rows import deadlines, overtaking, silence, unread
+from sparkrex.modes.rows import ahead, deadlines, overtaking, silence, unread
 from sparkrex.modes.rows.runner import RowRunner
 from sparkrex.modes.segments.runner import SegmentRunner
 from sparkrex.modes.trends.runner import TrendRunner
@@ -114,7 +115,8 @@ NUMBER_FAULTS = (
         "order = _settle_ties(rows, order, words)", "order = order", "ties",
     ),
     StreamFault(
-        "keys with one hash are one partition", order.ordered_partitions, "words[:n_keys]", "words[:1]", "streams keys",
+        "keys with one hash are one partition", order.ordered_partitions, "for word in of_keys:",
+        "for word in of_keys[:1]:", "streams keys",
     ),
     StreamFault(
         "the state of another query is taken", Head.read, 'whose["fingerprint"] != fingerprint',
@@ -136,8 +138,8 @@ SHARD_FAULTS = (
         "streams keys",
     ),
     StreamFault(
-        "a shard is read for some of its keys", silent._shards_with, "words[places] == asked",
-        "words[places] <= asked[0]", "streams keys",
+        "a shard is read for some of its keys", silent._shards_with, "_are_among(asked, words)",
+        "_are_among(asked, words[:1])", "streams keys",
     ),
     StreamFault(
         "what is left of a generation is not in its index", Silent._keep, "self._put_index(generation, left)", "pass",
@@ -169,7 +171,7 @@ SHARD_FAULTS = (
         "streams keys",
     ),
     StreamFault(
-        "every shard is read", silent._shards_with, "asked[words[places] == asked]", "words", "shards",
+        "every shard is read", silent._shards_with, "asked[_are_among(asked, words)]", "words", "shards",
     ),
     StreamFault(
         "slots of other keys are found", Group.find, "is_same &= code[order[1:]] == code[order[:-1]]",
@@ -314,6 +316,21 @@ OVERTAKING_FAULTS = (
     StreamFault(
         "segments are given again with every feed", SegmentRunner._decide,
         'numbers["position"] + end_stop - frame.begin', '0 * numbers["position"] + 1', "finality segments",
+    ),
+    StreamFault(
+        "a bound that rows to come may change is settled", deadlines.ReadAt.is_settled,
+        "not self.variables & to_come", "self.variables", "has to come, changed",
+    ),
+    StreamFault(
+        "a bound that is not there yet stays away", deadlines.ReadAt.is_settled, "return False if self.is_first",
+        "return True if self.is_first", "has to come, first",
+    ),
+    StreamFault(
+        "variables beyond a fork have to come", ahead.ahead_in_program, "operator.and_", "operator.or_",
+        "has to come, fork",
+    ),
+    StreamFault(
+        "matches of a stream wait for each other", waiting.set_aside, "if not in_order:", "if False:", "absence",
     ),
     StreamFault("months have no length", deadlines.moment_behind, "constant, limit)", "constant)", "months"),
 )

@@ -40,6 +40,21 @@ BY_HAND: dict[str, Callable[[], None]] = {
         test_finality.test_months_are_as_long_as_they_are,
         test_finality.row_query("A B*", "A AS a, B AS b", within="WITHIN INTERVAL '1' MONTH"),
     ),
+    "has to come, changed": partial(
+        test_finality.test_a_match_is_lost_with_a_variable_that_has_to_come,
+        "A+ B C", "C AS c AND ts - LAST(A.ts) <= INTERVAL '5' SECOND", "a", [None], "backtrack",
+    ),
+    "has to come, first": partial(
+        test_finality.test_a_match_is_lost_with_a_variable_that_has_to_come,
+        "A B+ C", "C AS c AND ts - FIRST(B.ts) <= INTERVAL '5' SECOND", "a", [None], "backtrack",
+    ),
+    "has to come, fork": partial(
+        test_finality.test_a_match_is_lost_with_a_variable_that_has_to_come,
+        "A B C?", "C AS c AND ts - A.ts <= INTERVAL '5' SECOND", "a", [None], "backtrack",
+    ),
+    "absence": partial(
+        test_finality.test_matches_that_wait_for_an_absence_do_not_wait_for_each_other, "SEQ(A a, B b, ~(C c))",
+    ),
     "a start overtakes": test_finality.test_a_start_overtakes_an_undecided_one_under_skip_to_next_row,
     "numbers keep the order": test_finality.test_match_numbers_keep_the_order_of_starts,
     "unmatched": test_finality.test_unmatched_rows_know_of_matches_that_overtook,
