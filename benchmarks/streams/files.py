@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SECOND = 1_000_000
-WARM_UP = 2
+WARM_UP = 4
 ROWS_OF_A_SECOND = 10_000
 
 
