@@ -23,7 +23,7 @@ from sparkrex.matching.reporting import feed_reporting, without_rows
 from sparkrex.matching.slot_table import offsets_of
 from sparkrex.matching.state import State
 from sparkrex.matching.waking import Moment, first_wakes, holds_nothing
-from sparkrex.modes.events.nfab.kept import FRESH, TABLES, put_into, take_out
+from sparkrex.modes.events.nfab.kept import FRESH, RUN_BYTES, TABLES, put_into, take_out
 from sparkrex.modes.events.nfab.matcher import Feeding
 from sparkrex.modes.events.nfab.windows import window_size
 from sparkrex.modes.events.output import build_events
@@ -134,7 +134,7 @@ class EventRunner:
 
     def lasting(self) -> list[Lasting]:
         """See `matching.runner.Waking`."""
-        return lasting_of(self.query, FRESH.dtype.itemsize)
+        return lasting_of(self.query, FRESH.dtype.itemsize + RUN_BYTES)
 
     def build(self, decided: Decided) -> pa.Table:
         """The result rows of matches."""

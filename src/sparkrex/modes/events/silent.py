@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def lasting_of(query: EventQuery, record: int) -> list[Lasting]:
-    """Runs that time does not end; `record` are the bytes of a slot's numbers."""
+    """Runs that time does not end; `record` are the bytes of a slot's numbers and of a run."""
     window = query.window
     if window is None:
         why, span = "without WITHIN a run waits for its next event for ever", query.pattern.span

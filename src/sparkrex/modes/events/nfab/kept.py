@@ -46,6 +46,10 @@ def no_nodes() -> Nodes:
     )
 
 
+RUN_BYTES = 8 * len(_RUN_FIELDS) + sum(array.itemsize for array in no_nodes())
+"""What a run takes beside its event: it has a node for that."""
+
+
 def no_ends() -> Waiting:
     """None waits."""
     return Waiting._make([*(np.empty(0, np.int64) for _ in range(4)), np.empty(0, np.uint8)])
