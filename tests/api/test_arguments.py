@@ -45,7 +45,7 @@ def test_a_query_of_another_kind() -> None:
     with pytest.raises(TypeError, match=r"a Workload, not a string: .*drain\(checkpoint, stream\)"):
         rex.explain(given, TABLE)
     with pytest.raises(TypeError, match=r"a DataFrame, not a string: give its text"):
-        rex.sql(pd.DataFrame())  # type: ignore[call-overload]
+        rex.sql(pd.DataFrame())
 
 
 @pytest.mark.parametrize(

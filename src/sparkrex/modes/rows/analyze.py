@@ -119,7 +119,8 @@ def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Exp
     column = next((c for c in scope.columns if key is not None and c.name == key.column), None)
     fits = key is not None and not key.is_descending and isinstance(key.expression, ColumnAt) and column is not None
     if not fits or (column is not None and not column.type.is_type(*_TIMES_AND_NUMBERS)):
-        notes, hint = (), None
+        notes: tuple[str, ...] = ()
+        hint = None
         if fits and column is not None:
             notes = (f"{column.name} is a {column.type.sql(scope.host_dialect)}",)
             hint = f"make it a time in the input: CAST({column.name} AS TIMESTAMP)"
