@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -238,8 +239,7 @@ def test_protobuf_is_missing(monkeypatch: pytest.MonkeyPatch, lacks: str) -> Non
 
 
 def test_protobuf_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    from google.protobuf import runtime_version  # type: ignore[import-untyped]
-
+    runtime_version = import_module("google.protobuf.runtime_version")
     monkeypatch.delitem(sys.modules, _MESSAGES, raising=False)
     monkeypatch.setattr(runtime_version, "MAJOR", 3)
     refused(check_protobuf, "REX421", None, "does not fit Spark's")

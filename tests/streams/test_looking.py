@@ -84,8 +84,8 @@ def test_keys_of_one_name_and_other_types_are_shown_together() -> None:
         (("k string", "x int"), ("k string", "x bigint"), ["checkpoint's query reads x int", "this query reads x big"]),
         (("k string",), ("k string", "y int"), ["this query reads y int"]),
         (("k string", "x int"), ("x int", "k string"), ["in another order"]),
-        (("k string",), ("k string",), ["ANSI mode"]),
-        ((), ("k string",), ["the columns that it reads, or their types"]),
+        (("k string",), ("k string",), ["their types, or ANSI mode are not the same"]),
+        ((), ("k string",), ["their types, or ANSI mode are not the same"]),
     ],
 )
 def test_the_state_of_the_same_text_over_other_columns(

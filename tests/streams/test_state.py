@@ -108,12 +108,12 @@ class OneBucket:
 
 @pytest.mark.parametrize("name", FORGETTING)
 def test_once_all_windows_have_passed_nothing_is_kept(name: str) -> None:
-    rows = rows_of_keys(np.arange(20))
+    rows, of_buckets = rows_of_keys(np.arange(20)), {HEAD, MEMBERS, COLUMNS}
     with one_database():
         stream = Stream(FORGETTING[name], rows)
         stream.batch(rows, 0)
         found = stream.batch(rows.slice(0, 0), (EPOCH + 1) * TICK)
-        assert sum(len(store) for store in stream.stores) > len(stream.stores)
+        assert any(set(store) - of_buckets for store in stream.stores)
         due = [one.next_due for one in found if one.next_due is not None]
         assert due
         n_calls = 0
@@ -122,7 +122,7 @@ def test_once_all_windows_have_passed_nothing_is_kept(name: str) -> None:
             due = [one.next_due for one in found if one.next_due is not None]
             n_calls += 1
         assert not due
-        assert [set(store) - {COLUMNS, MEMBERS} for store in stream.stores] == [{HEAD}] * len(stream.stores)
+        assert all(set(store) <= of_buckets for store in stream.stores)
         assert sum(one.metrics.open_keys + one.metrics.rows_held + one.metrics.state_bytes for one in found) == 0
         assert stream.drain().num_rows == 0
 

@@ -48,8 +48,8 @@ def check_output(arguments: argparse.Namespace) -> None:
         raise UsageError("--output PATH is needed; only the rows of streams are printed")
     if arguments.format == "text":
         raise UsageError("--format text is for rows of streams, which are printed")
-    arguments.format = arguments.format or output_format(arguments.output)
     refuse_own_input(arguments.output, arguments.tables, arguments.query)
+    arguments.format = arguments.format or output_format(arguments.output)
     output = Path(arguments.output)
     if output.exists() and not output.is_file() and not output.is_dir():
         raise UsageError(f"{output} is neither a file nor a folder")  # replacing a device would take it away

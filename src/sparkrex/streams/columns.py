@@ -51,8 +51,6 @@ class WrittenColumns:
         notes = [f"{whose} reads {', '.join(listed)}" for whose, listed in (
             ("the checkpoint's query", gone), ("this query", new),
         ) if listed]
-        if notes:
-            return notes
-        if self.known != now.known:
+        if not notes and self.known != now.known:
             return ["the columns that it reads are in another order"]
-        return ["the columns that it reads are the same; what decides how they are evaluated is not, such as ANSI mode"]
+        return notes

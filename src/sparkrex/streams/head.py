@@ -137,11 +137,10 @@ def not_this_query(
 
 def other_query(written_by: str, text: str, changes: Sequence[str] = ()) -> ExecutionError:
     """The error of a query that meets the state of another. `changes` say how their columns differ."""
-    same: Sequence[str] = ()
-    if written_by == text:
-        same = changes or ("the columns that it reads, or their types, are not the same",)
+    if written_by == text and not changes:
+        changes = ("the columns that it reads, their types, or ANSI mode are not the same",)
     return ExecutionError(
         "REX419", "the checkpoint belongs to another query", None, None,
-        notes=(f"it was written by: {written_by}", f"this query is: {text}", *same),
+        notes=(f"it was written by: {written_by}", f"this query is: {text}", *changes),
         hint="begin with a new checkpoint, or run the query that it belongs to",
     )
