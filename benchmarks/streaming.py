@@ -5,10 +5,11 @@
 
 Files of rows are read one for each batch, on two cores with two shuffle partitions, into a sink that keeps nothing. A
 batch with data gives what those before it have decided; a batch without data, which follows where no file waits, is
-added to the one before it. The first four batches warm up (so long does Java take), and the median of the others is
-shown. The floor is a stateless stream through `mapInArrow` that changes nothing. `counter` is a stateful processor in
-pandas that counts the rows of each key, the least that a processor by key can do; it is fed a tenth of the rows. After
-each search what it has given and what drains are counted together and compared with the table's answer.
+added to the one before it. The first half of the batches warms up (Java compiles the code of a query for eight of
+them or so), and the median of the others is shown. The floor is a stateless stream through `mapInArrow` that changes
+nothing. `counter` is a stateful processor in pandas that counts the rows of each key, the least that a processor by
+key can do; it is fed a tenth of the rows. After each search what it has given and what drains are counted together
+and compared with the table's answer.
 
 The part `flink` runs what Flink SQL can express there too, as a stream of fewer rows on two cores; the seconds of a
 tenth of them are subtracted, and with them the start. `curve` runs the funnel in fewer and fewer buckets, so that each
@@ -105,7 +106,7 @@ def _with_keys(spark: SparkSession, folder: Path, options: argparse.Namespace, n
     is_right = True
     for name in options.queries:
         if name == COUNTER:
-            few = made(spark, folder, options.rows // 10, WARM_UP + 1, n_keys)
+            few = made(spark, folder, options.rows // 10, WARM_UP, n_keys)
             seconds = usual_seconds(few.run(count_by_key(few)))
             rate, state, answer = few.n_rows / seconds, "", ""
         else:
@@ -216,7 +217,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python benchmarks/streaming.py")
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--rows", type=int, default=1_000_000, help="of a batch (default 1,000,000)")
-    parser.add_argument("--batches", type=int, default=9)
+    parser.add_argument("--batches", type=int, default=16)
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 1_000_000])
     parser.add_argument("--queries", nargs="+", choices=[*QUERIES, COUNTER], default=[*QUERIES, COUNTER])
     parser.add_argument("--flink-rows", type=int, default=200_000, help="for Flink (default 200,000)")

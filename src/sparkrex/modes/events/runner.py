@@ -106,7 +106,10 @@ class EventRunner:
         with placed(self.query, frame, feed.slots):
             if feed.table.num_rows:  # the row before the new ones is among those held back
                 check_order(self.query, frame.table, frame.arrangement.order, frame.offsets)
-            feeding = Feeding(take_out(state, feed.slots, frame.begin), frame.n_held, feed.closes, feed.horizon)
+            feeding = Feeding(
+                take_out(state, feed.slots, frame.begin), frame.n_held, feed.closes, feed.horizon,
+                in_order=state.n_numbered is None,
+            )
             found = self.matcher.find(arranged_columns(self.query, frame), feeding)
             numbers = self._number(state, feed.slots, found.matches.places(frame.end))
             put_into(state, feed.slots, found.kept, found.first_held)

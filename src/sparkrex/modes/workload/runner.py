@@ -81,8 +81,8 @@ class GroupRunner:
         """Find the matches that a feed decides. Changes the state.
 
         They come in the order of `rex.events`, however the rows are fed: those behind an undecided one wait for it,
-        unless they are to be given `at_once`, as on streams. In a feed of the past no pattern stops, but where it did
-        (`live`).
+        unless they are to be given `at_once`, or their numbers do not show the order, as on streams. In a feed of the
+        past no pattern stops, but where it did (`live`).
         """
         frame = state.open(feed)
         with placed(self.queries[0], frame, feed.slots):
@@ -93,7 +93,7 @@ class GroupRunner:
         stop_rows = counts.stop_rows(may_stop) if past is None else {number: past[number].copy() for number in may_stop}
         search = FrameSearch(self, frame, feed, stop_rows, may_stop=past is None)
         search.run(kept, waiting)
-        matches, numbers = self._given(search, frame, at_once=at_once or feed.horizon is not None)
+        matches, numbers = self._given(search, frame, at_once=at_once or state.n_numbered is not None)
         if state.n_numbered is None:
             numbers = self._numbered(matches, frame, counts)
         first_held = np.where(feed.closes, frame.end, search.first_held)

@@ -58,12 +58,13 @@ _STRATEGIES = {
 @dataclass(frozen=True, eq=False, slots=True)
 class Feeding:
     """What a frame is fed with beside its rows: what is under way, by partition how many rows are from before and
-    whether it ends here, and the horizon (see `matching.feed`)."""
+    whether it ends here, and the horizon (see `matching.feed`). Matches come `in_order` unless nobody sees it."""
 
     kept: Kept
     n_held: NDArray[np.int64]
     closes: NDArray[np.bool_]
     horizon: pa.Scalar | None = None
+    in_order: bool = True
 
     @staticmethod
     def whole(n_partitions: int) -> Feeding:
@@ -148,9 +149,7 @@ class NfabMatcher:
             part, parts[number] = parts[number], None
             if part is None:
                 return self._backtrack(arrays, frame, begin, end, share, budget)
-            search = self._search(
-                arrays, bounds.part(begin, end), part, share, budget, in_order=feeding.horizon is None
-            )
+            search = self._search(arrays, bounds.part(begin, end), part, share, budget, in_order=feeding.in_order)
             matches, is_open = matches_of(search.writer.output)
             return _Searched(matches, is_open, search.left(begin), search.statistics)
 

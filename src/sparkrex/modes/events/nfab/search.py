@@ -67,7 +67,7 @@ class Bounds:
 @dataclass(frozen=True, slots=True)
 class Ways:
     """What becomes of ends: `lists_open` writes undecided matches too, instead of keeping their ends. Where a pattern
-    `is_ambiguous`, the ends of one last event are given at once. Matches come `in_order` but on streams."""
+    `is_ambiguous`, the ends of one last event are given at once. Matches come `in_order` where it shows."""
 
     lists_open: bool
     is_ambiguous: bool
