@@ -220,7 +220,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--batches", type=int, default=16)
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 1_000_000])
     parser.add_argument("--queries", nargs="+", choices=[*QUERIES, COUNTER], default=[*QUERIES, COUNTER])
-    parser.add_argument("--flink-rows", type=int, default=200_000, help="for Flink (default 200,000)")
+    parser.add_argument("--flink-rows", type=int, default=1_000_000, help="for Flink (default 1,000,000)")
     parser.add_argument("--files", type=int, default=30, help="whose latency is measured (default 30)")
     options = parser.parse_args(arguments)
     print(describe_machine(), flush=True)

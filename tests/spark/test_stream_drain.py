@@ -148,6 +148,12 @@ def test_a_damaged_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
     files = Files(spark, tmp_path)
     files.add(ticks(25, 50))
     files.run(asked(RISES, ticks=files.stream()))
+    log = max((tmp_path / "out_checkpoint" / "offsets").glob("[0-9]*"), key=lambda path: int(path.name))
+    kept = log.read_bytes()
+    log.write_bytes(b"")  # as when the disk is full
+    with pytest.raises(rex.ExecutionError, match="the checkpoint is damaged: Spark cannot read"):
+        rex.state(files.checkpoint(), spark=spark)
+    log.write_bytes(kept)
     for path in (tmp_path / "out_checkpoint" / "state").rglob("*"):
         if path.is_file() and "metadata" not in str(path):
             path.write_bytes(b"no state")

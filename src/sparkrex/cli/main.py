@@ -140,7 +140,10 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-EXIT_CODES = "Exit codes: 0 ok, 1 the query is wrong, 2 the command is, 3 execution failed, 70 a fault of SparkRex."
+EXIT_CODES = (
+    "Exit codes: 0 ok, 1 the query is wrong, 2 the command is, 3 execution failed, 70 a fault of SparkRex, "
+    "130 interrupted, 143 terminated."
+)
 
 
 def add_workload_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

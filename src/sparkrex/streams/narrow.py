@@ -61,7 +61,7 @@ def read_rows(data: bytes, schema: pa.Schema) -> pa.Table:
         pa.field(field.name, _UNSIGNED[width] if width else field.type)
         for field, (width, _) in zip(schema, columns, strict=True)
     ])
-    buffer = pa.py_buffer(data).slice(len(schema) * _COLUMN.size)
+    buffer = pa.py_buffer(data[len(schema) * _COLUMN.size :])  # a copy, since Arrow wants columns aligned in memory
     batch = pa.ipc.read_record_batch(buffer, written)
     found = [
         _widened(column, least, field.type) if width else column

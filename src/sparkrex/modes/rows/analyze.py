@@ -6,6 +6,7 @@ WITHIN, output columns); those inside one expression are in `expressions` and th
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -134,15 +135,20 @@ def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Exp
         wanted = "an interval, such as INTERVAL '1' HOUR" if is_time else "a number"
         raise AnalysisError("REX215", f"WITHIN needs {wanted}, to fit the order key", scope.source, span)
     amount = tree.this if isinstance(tree, exp.Interval) else tree
-    if isinstance(amount, exp.Neg) or (isinstance(amount, exp.Literal) and amount.name.startswith("-")):
+    if isinstance(amount, exp.Neg) or (isinstance(amount, exp.Literal) and _is_zero_or_less(amount.name)):
         raise AnalysisError(
-            "REX215", "WITHIN needs a bound above zero: nothing lies below a negative one", scope.source, span
+            "REX215", "WITHIN needs a bound above zero: below another one there is no row", scope.source, span
         )
     bound = Converter(scope, clause.within, in_define=True, row_only="WITHIN").convert()
     assert key is not None and isinstance(key.expression, ColumnAt)  # checked above
     first = ColumnAt(Target(end=End.FIRST), key.expression.column, span=span)
     limit = keep_nanoseconds(Call("add", (first, bound), span=span), scope)
     return keep_nanoseconds(Call("lt", (key.expression, limit), span=span), scope)
+
+
+def _is_zero_or_less(amount: str) -> bool:
+    """Whether a number as written in a bound cannot be above zero; intervals of several parts are not looked into."""
+    return amount.startswith("-") or re.fullmatch(r"\s*0+(\.0*)?\s*", amount) is not None
 
 
 def _check_timeouts(clause: Clause, scope: Scope) -> None:

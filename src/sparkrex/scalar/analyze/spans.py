@@ -36,16 +36,25 @@ def span_of_node(node: exp.Expr, text: ScalarText, source: Source) -> Span:
 
 
 def _with_parentheses(span: Span, text: ScalarText, source: Source) -> Span:
-    """The span with the parentheses that close what is opened in it: sqlglot keeps no place of them."""
+    """The span with the parentheses and brackets that close what is opened in it: sqlglot keeps no place of them."""
     # Inside strings and quoted names a parenthesis is a letter.
     written = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "", source.text[span.start : span.end])
+    is_open: list[str] = []
+    for letter in written:
+        if letter in _CLOSES:
+            is_open.append(_CLOSES[letter])
+        elif is_open and letter == is_open[-1]:
+            is_open.pop()
     end = span.end
-    for _ in range(written.count("(") - written.count(")")):
-        found = re.compile(r"\s*\)").match(source.text, end, max(end, text.span.end))
+    for closing in reversed(is_open):
+        found = re.compile(rf"\s*{re.escape(closing)}").match(source.text, end, max(end, text.span.end))
         if found is None:
             break
         end = found.end()
     return Span(span.start, end)
+
+
+_CLOSES = {"(": ")", "[": "]"}
 
 
 def span_after_comma(argument: Span, source: Source) -> Span:

@@ -147,8 +147,10 @@ class Checkpoint:
     def _operators(self) -> list[Any]:
         try:
             found: list[Any] = self.spark.read.format("state-metadata").load(self.path).collect()
-        except PySparkException as error:
-            raise no_state(self.path) from error
+        except Exception as error:
+            if not is_from_spark(error):
+                raise
+            raise self._unreadable(error) from error
         return list({row.operatorId: row for row in found}.values())  # a join of streams has several stores
 
     @cached_property
@@ -183,19 +185,22 @@ class Checkpoint:
         except Exception as error:
             if not is_from_spark(error):
                 raise
-            raise ExecutionError(
-                "REX419", f"the checkpoint is damaged: Spark cannot read the states in {self.path}", None, None,
-                notes=_causes(str(error)), hint="go back to a copy, or begin with a new checkpoint",
-            ) from error
+            raise damaged(self.path, error) from error
+
+    def _unreadable(self, error: Exception) -> ExecutionError:
+        """No batch is committed, or this is no checkpoint; what is no error of Spark's own language is damage."""
+        return no_state(self.path) if isinstance(error, PySparkException) else damaged(self.path, error)
 
     def _read(self, operator: int) -> DataFrame:
         reader = self.spark.read.format("statestore").option("operatorId", operator).option("stateVarName", PARTS)
         try:
             state = reader.load(self.path)
-        except PySparkException as error:
+        except Exception as error:
+            if not is_from_spark(error):
+                raise
             if escaped := _ESCAPED.search(self.path):
                 raise escaped_path(self.path, escaped.group()) from error
-            raise no_state(self.path) from error  # no batch is committed
+            raise self._unreadable(error) from error
         return state.selectExpr("key.rex_bucket AS bucket", "user_map_key.name AS name", "user_map_value.data AS data")
 
 
@@ -219,6 +224,14 @@ def no_state(checkpoint: str) -> ExecutionError:
         "REX420", f"{checkpoint or 'the empty path'} has no state of a pattern", None, None,
         notes=("a query has written some once its first batch is committed",),
         hint="give the checkpointLocation with which the query was started",
+    )
+
+
+def damaged(checkpoint: str, error: Exception) -> ExecutionError:
+    """The error of a checkpoint that Spark's reader of states fails over."""
+    return ExecutionError(
+        "REX419", f"the checkpoint is damaged: Spark cannot read the states in {checkpoint}", None, None,
+        notes=_causes(str(error)), hint="go back to a copy, or begin with a new checkpoint",
     )
 
 
