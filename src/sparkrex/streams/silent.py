@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.uint32]
 
-SLOTS_OF_A_SHARD = 512
-"""Shards are read and written as a whole."""
+SLOTS_OF_A_SHARD = 2048
+"""Shards are read and written as a whole: some milliseconds, most of them for the first slot."""
 ENOUGH_SLOTS = 4096
 """A generation of so many is not merged. Its index is written whenever a slot is taken out, so it must not be large."""
 MOST_SLOTS = 4 * ENOUGH_SLOTS
