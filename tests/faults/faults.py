@@ -35,7 +35,10 @@ from sparkrex.languages.match_recognize.row_pattern import (
 from sparkrex.matching import aggregation, reading, row_values
 from sparkrex.matching.state import State
 from sparkrex.modes.plan import SkipTo
-from sparkrex.modes.rows import memo, output, problem, program
+from sparkrex.modes.rows import memo, output, pieces, problem, program
+from sparkrex.modes.rows.automaton import matcher as automaton
+from sparkrex.modes.rows.automaton.viability import MOST_STATES, Viability
+from sparkrex.modes.rows.backtrack import matcher as backtrack
 from sparkrex.modes.rows.conditions import reach
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.runner import RowRunner
@@ -342,6 +345,46 @@ def _no_lookahead() -> AbstractContextManager[Any]:
 
 _AGGREGATE_IN_DEFINE = "DEFINE.*(sum|count|avg|min|max)"
 
+# Faults of threads that share a partition
+
+
+def _every_row_attempted() -> AbstractContextManager[Any]:
+    return mock.patch.object(pieces, "_attempted_from", lambda start, following, row: row)
+
+
+def _numbers_of_pieces() -> AbstractContextManager[Any]:
+    correct = pieces._enter
+
+    def enter(*arguments: Any) -> Any:
+        return correct(*arguments[:-1], 1)
+
+    return mock.patch.object(pieces, "_enter", enter)
+
+
+def _everything_settled() -> AbstractContextManager[Any]:
+    return mock.patch.object(Viability, "settled", lambda self: np.ones(MOST_STATES, np.bool_))
+
+
+def _cuts_are_ends() -> AbstractContextManager[Any]:
+    return mock.patch.object(Viability, "open_end", lambda self, barred: 0)
+
+
+def _pieces_end_at_cuts() -> AbstractContextManager[Any]:
+    correct = pieces.put_together
+
+    def put_together(*arguments: Any) -> Any:
+        found = correct(*arguments)
+        cuts = {int(until) for piece in arguments[2] for until in piece.until}
+        matches = found.matches
+        crosses = [any(a < cut < b for cut in cuts) for a, b in zip(matches.start, matches.end, strict=True)]
+        return replace(found, matches=matches.take(np.flatnonzero(~np.array(crosses, np.bool_))))
+
+    stack = ExitStack()
+    for module in (automaton, backtrack):
+        stack.enter_context(mock.patch.object(module, "put_together", put_together))
+    return stack
+
+
 FAULTS = (
     Fault("lost preferment: the last option of an alternation is tried first",
           lambda: _with_patterns_changed(_last_option_first), r"PATTERN .*\|"),
@@ -382,4 +425,9 @@ FAULTS = (
     Fault("in chunks: rows that PREV reads are not held back", _nothing_held_before_a_start, "DEFINE.*PREV"),
     Fault("in chunks: rows that NEXT reads are not waited for", _no_lookahead, "DEFINE.*NEXT"),
     Fault("in chunks: match numbers begin again", _numbers_forgotten, "MATCH_NUMBER"),
+    Fault("in pieces: a piece's own search is right from any row on", _every_row_attempted, "PATTERN"),
+    Fault("in pieces: match numbers begin again", _numbers_of_pieces, "MATCH_NUMBER"),
+    Fault("in pieces: all states before a cut are settled", _everything_settled),
+    Fault("in pieces: a cut is an end", _cuts_are_ends),
+    Fault("in pieces: matches that begin before a cut end there", _pieces_end_at_cuts),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -69,5 +70,14 @@ def _is_text(type_: pa.DataType) -> bool:
 
 def is_positive(values: pa.ChunkedArray) -> bool:
     """Whether every value that is not NULL is above zero. Arrow leaves NaN out of a minimum, and NaN is above zero."""
+    return all(_is_positive(chunk) for chunk in values.chunks)
+
+
+def _is_positive(values: pa.Array) -> bool:
+    is_plain = pa.types.is_integer(values.type) or pa.types.is_float64(values.type)
+    if is_plain and len(values) and values.null_count == 0:
+        lowest = values.to_numpy().min()  # several times as fast as Arrow's, and NaN if there is one
+        if not np.isnan(lowest):
+            return bool(lowest > 0)
     least = pc.min(values)
     return not least.is_valid or not least.as_py() <= 0

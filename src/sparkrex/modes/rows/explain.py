@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sparkrex.modes.rows.choose import Choice
+    from sparkrex.modes.rows.matcher import Matcher
     from sparkrex.modes.rows.plan import MatchRecognize
 
 
@@ -20,7 +21,7 @@ class RowsExplained:
     """A row pattern and its matcher.
 
     Why the host evaluates the conditions of some variables; stages, if it was run; how timeouts are
-    searched, if they are.
+    searched, if they are. `sharing` says which tasks of Spark's have the rows, None in memory.
     """
 
     plan: MatchRecognize
@@ -28,15 +29,17 @@ class RowsExplained:
     host_reasons: Mapping[str, str] = field(default_factory=dict)
     laps: Sequence[tuple[str, float, str]] = ()
     timeouts: str | None = None
+    sharing: str | None = None
 
     def lines(self, host: str) -> list[str]:
         """The text, as a tree."""
-        found = _relation(self.plan, self.choice, host, self.host_reasons, self.timeouts)
+        found = _relation(self.plan, self.choice, host, self.host_reasons, self.timeouts, self.sharing)
         return found + stages(self.laps).lines() if self.laps else found
 
 
 def _relation(
-    plan: MatchRecognize, choice: Choice, host: str, host_reasons: Mapping[str, str], timeouts: str | None
+    plan: MatchRecognize, choice: Choice, host: str, host_reasons: Mapping[str, str], timeouts: str | None,
+    sharing: str | None,
 ) -> list[str]:
     keys = ", ".join(key.name for key in plan.partition_by) or "none: one partition"
     order = ", ".join(f"{key.expression}{' desc' if key.is_descending else ''}" for key in plan.order_by)
@@ -65,6 +68,14 @@ def _relation(
     if timeouts is not None:
         lines.append(f"├─ timeouts: {timeouts}")
     lines.append(f"└─ matcher {choice.matcher.name}: {choice.reason}")
-    details = [*choice.matcher.describe(), *(f"not {name}: {why}" for name, why in choice.refusals)]
+    details = [*choice.matcher.describe(), sharing or _threads(choice.matcher)]
+    details += [f"not {name}: {why}" for name, why in choice.refusals]
     lines += [f"   {'└─' if text is details[-1] else '├─'} {text}" for text in details]
     return lines
+
+
+def _threads(matcher: Matcher) -> str:
+    """Who searches the rows of one partition."""
+    if matcher.cut is not None:
+        return f"one partition by all threads: {matcher.cut}"
+    return "one partition by all threads" if matcher.uncut is None else f"one partition by one thread: {matcher.uncut}"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sparkrex.matching.matches import Matches
     from sparkrex.matching.waking import Moment
     from sparkrex.modes.rows.deadlines import ReadAt
+    from sparkrex.modes.rows.pieces import CutNotes
     from sparkrex.modes.rows.problem import Problem
 
 
@@ -105,6 +106,8 @@ class Matcher(ABC):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self.cut: CutNotes | None = None
+        """How partitions were cut for threads in the last search, if they were."""
 
     @property
     @abstractmethod
@@ -115,6 +118,11 @@ class Matcher(ABC):
     @abstractmethod
     def reason(self) -> str:
         """Why it supports the problem."""
+
+    @property
+    def uncut(self) -> str | None:
+        """Why the rows of one partition are searched by one thread; None if threads share them (see `pieces`)."""
+        return "this matcher goes from its first row to its last"
 
     @abstractmethod
     def find(self, frame: Columns, partitions: Partitions) -> Matches:

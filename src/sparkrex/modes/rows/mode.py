@@ -76,7 +76,8 @@ class RowsMode:
 
         plan: MatchRecognize = lowered.worker  # type: ignore[assignment]  # this mode lowered it
         choice = choose_matcher(plan, sample, evaluator, settings)
-        return RowsExplained(written, choice, timeouts=describe_timeouts(choice.problem))
+        timeouts = describe_timeouts(choice.problem)
+        return RowsExplained(written, choice, timeouts=timeouts, sharing="one partition by one task")
 
 
 MODE = RowsMode()

@@ -28,6 +28,11 @@ class NothingMatcher(Matcher):
         """Why it is chosen."""
         return "the conditions contradict each other"
 
+    @property
+    def uncut(self) -> None:
+        """Nothing is searched."""
+        return
+
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """No match starts at any row that is known."""
         partitions.start[:] = partitions.offsets[1:]

@@ -82,6 +82,11 @@ class Problem:
         return any(isinstance(node, MatchNumber) for expression in expressions for node in walk(expression))
 
     @property
+    def tests_number(self) -> bool:
+        """Whether a condition reads the number of the match."""
+        return any(isinstance(node, MatchNumber) for expression in self.plan.tested() for node in walk(expression))
+
+    @property
     def reads_begin(self) -> bool:
         """Whether it matters that a row is the first of its partition."""
         return bool((self.program.operation == Op.START).any())

@@ -176,7 +176,7 @@ def _search_compiled(
         own = slice(*np.searchsorted(starts, [offsets[begin], offsets[end]]))
         bounds = Bounds(
             offsets[begin : end + 1], before.begins[begin:end], before.ends[begin:end], before.start[begin:end],
-            before.number[begin:end], barred[begin:end], asked,
+            before.number[begin:end], barred[begin:end], asked, offsets[begin + 1 : end + 1],
         )
         path = context.path(int(np.diff(bounds.offsets).max(initial=0)))
         return search_timeouts(  # type: ignore[no-any-return]  # compiled

@@ -68,7 +68,7 @@ class Automaton:
         n = len(cuts) - 1
         starts, numbers = cuts[:-1] + start, np.full(n, number)
         kinds = np.full(n, kernel.CLOSED if ends else 1)
-        bounds = (cuts, np.full(n, begins), kinds, starts, numbers)
+        bounds = (cuts, np.full(n, begins), kinds, starts, numbers, cuts[1:])
         states = self.states(bounds, text, lookahead, 0 if ends else min(lookahead, len(text)))
         viability = self.viability
         member = np.array([name == skip.variable for name in self.program.variables] or [False])
@@ -108,7 +108,8 @@ def test_a_state_knows_whether_a_match_starts_there(pattern: str, form: str) -> 
     automaton = Automaton(pattern, form)
     for seed in SEEDS:
         text = drawn_text(seed)
-        bounds = (np.array([0, len(text)]), np.array([True]), np.array([kernel.CLOSED]), np.array([0]), np.array([1]))
+        cuts = np.array([0, len(text)])
+        bounds = (cuts, np.array([True]), np.array([kernel.CLOSED]), cuts[:1], np.array([1]), cuts[1:])
         states = automaton.states(bounds, text)
         for row in range(1, len(text)):
             step = automaton.viability.steps[states[row], automaton.viability.entry]
@@ -141,14 +142,15 @@ def walked_past(
     """What `walk_past` finds, from its ends and lengths."""
     n, n_rows = len(offsets) - 1, len(text)
     cuts, begins = np.array(offsets), np.ones(n, np.bool_)
-    states = automaton.states((cuts, begins, np.full(n, kernel.CLOSED), cuts[:-1], np.ones(n, np.int64)), text)
+    bounds = (cuts, begins, np.full(n, kernel.CLOSED), cuts[:-1].copy(), np.ones(n, np.int64), cuts[1:])
+    states = automaton.states(bounds, text)
     labels = np.empty(n_rows if wants_labels else 0, np.int16)
     ends, numbers = np.full(n_rows + 1, -9), np.full(n_rows + 1, -9)
     label_offsets = np.full(n_rows + 2, -9)
     viability = automaton.viability
     n_matches, n_labels = in_form(kernel.walk_past, automaton.form)(
-        states, cuts, begins, viability.moves(), viability.n_positions, viability.entry, viability.first_entry,
-        labels, ends, numbers, label_offsets,
+        states, bounds, viability.moves(), viability.n_positions, viability.entry, viability.first_entry, labels, ends,
+        numbers, label_offsets,
     )
     assert label_offsets[n_matches] == n_labels
     lengths = np.diff(label_offsets[: n_matches + 1])

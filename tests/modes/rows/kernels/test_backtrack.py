@@ -73,7 +73,7 @@ class Search:
         barred = np.zeros((n, len(variables) + 1), np.uint8)
         bounds = arguments.Bounds(
             cuts, np.full(n, begins), np.full(n, ends), cuts[:-1] + start, np.full(n, number), barred,
-            np.empty(0, np.uint8),
+            np.empty(0, np.uint8), cuts[1:],
         )
         numbers, bitmaps = bitmaps_of(self.pattern, text)
         if not ends:

@@ -42,7 +42,7 @@ class Search:
         n = len(texts)
         self.bounds = Bounds(offsets, np.ones(n, np.bool_), np.ones(n, np.bool_), offsets[:-1].copy(),
                              np.ones(n, np.int64), np.zeros((n, 2 * len(pattern) + 2), np.uint8),
-                             np.empty(0, np.uint8))
+                             np.empty(0, np.uint8), offsets[1:])
         self.limits = Limits(0, 1, np.zeros(1, np.uint8))
         self.cursor = np.zeros(kernel.CURSOR_SIZE, np.int64)
         n_rows = len(self.text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -18,9 +19,13 @@ from sparkrex import threads
 from sparkrex.errors import ExecutionError, RexError
 from sparkrex.kernels import lazy
 from sparkrex.modes.plan import SkipTo
+from sparkrex.modes.rows import extent, pieces
+from sparkrex.modes.rows.automaton import chunks
 from sparkrex.scalar.expression import MatchNumber, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.modes.rows.property.examples import Example
 
     from sparkrex.modes.rows.plan import MatchRecognize
@@ -81,11 +86,13 @@ def check(example: Example, *, in_chunks: bool = True) -> Outcome:
         variants["interpreter"] = {"matcher": "interpreter"}
     variants["backtrack"] = {"matcher": "backtrack"}
     variants["threads"] = {"threads": 3}
+    variants["pieces"] = {"threads": 6, "matcher": "backtrack" if example.chunk_rows % 3 == 0 else None}
     # Half of the examples go through compiled kernels, the other half through the same code in Python.
     few_rows = 0 if example.chunk_rows % 2 else lazy.FEW_ROWS
     scatter = _scatter(example) if in_chunks else None
     with (
-        patch.object(threads, "LEAST", 2), patch.object(lazy, "FEW_ROWS", few_rows), watched(variants, scatter) as watch
+        patch.object(threads, "LEAST", 2), patch.object(lazy, "FEW_ROWS", few_rows), in_tiny_pieces(),
+        watched(variants, scatter) as watch,
     ):
         try:
             given: pa.Table | RexError = rex.sql(
@@ -108,6 +115,16 @@ def check(example: Example, *, in_chunks: bool = True) -> Outcome:
     return _against_oracle(
         example, plan, whole, differences, watch.matchers[0], tuple(dict(watch.variants))
     )
+
+
+@contextmanager
+def in_tiny_pieces() -> Iterator[None]:
+    """Inside, threads cut partitions of a few rows, also where nothing bounds how far a match may reach."""
+    with (
+        patch.object(pieces, "LEAST_ROWS", 1), patch.object(pieces, "_FIRST_ROWS", 1),
+        patch.object(chunks, "_FIRST_ROWS", 1), patch.object(extent, "is_bounded", lambda _: True),
+    ):
+        yield
 
 
 def _may_overtake(plan: MatchRecognize) -> bool:

@@ -17,16 +17,28 @@ from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.kernels import lazy
 from sparkrex.kernels.lazy import kernel_for
 from sparkrex.matching.matches import Matches
+from sparkrex.modes.rows.automaton.chunks import LookingBack
 from sparkrex.modes.rows.automaton.symbols import MOST_BITS, symbols_of
 from sparkrex.modes.rows.automaton.viability import TooManyStatesError, Viability
 from sparkrex.modes.rows.kernels import automaton as kernel
 from sparkrex.modes.rows.kernels.automaton import look_back, walk, walk_past
 from sparkrex.modes.rows.labels import needs_labels
 from sparkrex.modes.rows.matcher import GivesUpError, Matcher
+from sparkrex.modes.rows.pieces import (
+    CutNotes,
+    Outcome,
+    Piece,
+    cut_partitions,
+    each_piece,
+    is_cut,
+    put_together,
+    row_cuts,
+    why_whole,
+)
 from sparkrex.threads import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -65,6 +77,11 @@ class AutomatonMatcher(Matcher):
         """Why it is chosen."""
         return "every condition is decided by rows alone"
 
+    @property
+    def uncut(self) -> None:
+        """Threads share every partition."""
+        return
+
     def _refusal(self, n_conditions: int) -> str | None:
         context = [condition.variable for condition in self.problem.conditions if condition.context is not None]
         if context:
@@ -94,11 +111,15 @@ class AutomatonMatcher(Matcher):
         if not pieces:
             return Matches.none()
         stop = np.zeros(1, np.uint8)
-        search = partial(self._search, partitions, self._ends(frame, partitions), bitmaps, stop)
         # Only matches that overlap can take long: else a row is walked over once.
         is_linear = self.skip_mode == kernel.PAST_LAST_ROW
+        stopper = None if is_linear else partial(stop.fill, 1)
+        cuts = row_cuts(partitions.offsets, threads)
+        if why_whole(partitions) is None and is_cut(partitions, cuts):
+            return self._find_in_pieces(partitions, bitmaps, cuts, stop, stopper)
+        search = partial(self._search, partitions, self._ends(frame, partitions), bitmaps, stop)
         try:
-            parts = spread(search, pieces) if is_linear else spread(search, pieces, partial(stop.fill, 1))
+            parts = spread(search, pieces, stopper)
         except TooManyStatesError:
             raise GivesUpError from None
         for part, (begin, end) in zip(parts, pieces, strict=True):
@@ -108,6 +129,44 @@ class AutomatonMatcher(Matcher):
                 partitions.fail(problem.failure(failure, row))
             partitions.start[begin:end], partitions.number[begin:end] = part.start, part.number
         return Matches.joined([part.matches for part in parts])
+
+    def _find_in_pieces(
+        self, partitions: Partitions, bitmaps: NDArray[np.uint8], cuts: list[int], stop: NDArray[np.uint8],
+        stopper: Callable[[], None] | None,
+    ) -> Matches:
+        """Matches of whole partitions that are cut into pieces; see `pieces` and `chunks`."""
+        viability = self.viability
+        assert viability is not None  # else it refused
+        pieces = cut_partitions(partitions, cuts)
+        try:
+            looking = LookingBack(viability, partitions, bitmaps, cuts, self._look_back)
+            n_looked = looking.settle(pieces)
+        except TooManyStatesError:
+            raise GivesUpError from None
+        states = looking.states
+        kinds, accepts = np.zeros(len(partitions.ends), np.int64), np.zeros((1, viability.n_positions), np.bool_)
+        tables = viability.moves() if self._is_simple(kinds) else viability.steps.reshape(-1)
+
+        def search(piece: Piece) -> Outcome:
+            own = slice(piece.first, piece.last)
+            bounds = (
+                partitions.offsets[piece.first : piece.last + 1], partitions.begins[own], kinds[own], piece.start,
+                piece.number, piece.until,
+            )
+            if self._is_simple(kinds):
+                return Outcome(kernel.DONE, -1, self._walk_past(states, bounds, tables))
+            found = self._walk(states, bounds, accepts, tables, np.empty(0, np.uint8), stop, reports=False)
+            return Outcome(found.status, found.row, found.matches)
+
+        outcomes = each_piece(search, pieces, stopper)
+        joined = put_together(self.problem, partitions, pieces, outcomes, search)
+        self.cut = CutNotes(len(pieces), joined.n_again, n_looked)
+        return joined.matches
+
+    def _is_simple(self, kinds: NDArray[np.int64]) -> bool:
+        """Whether `walk_past` can search partitions with ends of these kinds."""
+        assert self.viability is not None  # else it refused
+        return self.skip_mode == kernel.PAST_LAST_ROW and not self.viability.gives_empty and not kinds.any()
 
     def _search(
         self, partitions: Partitions, every_end: _Ends, bitmaps: NDArray[np.uint8], flag: NDArray[np.uint8],
@@ -121,41 +180,58 @@ class AutomatonMatcher(Matcher):
         begins, ends = partitions.begins[begin:end], every_end.kinds[begin:end]
         start, number = partitions.start[begin:end] - origin, partitions.number[begin:end].copy()
         rows: Any = symbols_of(bitmaps[:, origin:stop], viability)
-        bounds: tuple[Any, ...] = (offsets, begins, ends, start, number)
+        bounds: tuple[Any, ...] = (offsets, begins, ends, start, number, offsets[1:].copy())
         if is_few := len(rows) <= lazy.FEW_ROWS:
             rows, bounds = rows.tolist(), tuple(array.tolist() for array in bounds)
-        self._look_back(rows, bounds, every_end.states)
-        is_simple = self.skip_mode == kernel.PAST_LAST_ROW and not viability.gives_empty and not is_few
-        if is_simple and not ends.any() and (start == offsets[:-1]).all() and (number == 1).all():
-            matches = self._walk_past(rows, offsets, begins).moved(origin)
-            return _Part(kernel.DONE, -1, matches, offsets[1:] + origin, number)
+        self._look_back(rows, bounds, every_end.states, self.problem.lookahead)
+        if not is_few and self._is_simple(ends):
+            return _Part(
+                kernel.DONE, -1, self._walk_past(rows, bounds, viability.moves()).moved(origin), start + origin, number
+            )
         steps: Any = viability.steps.reshape(-1)
+        part = self._walk(
+            rows, bounds, every_end.accepts, steps.tolist() if is_few else steps,
+            partitions.asked_between(origin, stop), flag, reports=partitions.failures is not None,
+        )
+        return _Part(
+            part.status, part.row + origin, part.matches.moved(origin), part.start + origin, part.number,
+            [(at + origin, why) for at, why in part.failed],
+        )
+
+    def _walk(
+        self, rows: Any, bounds: tuple[Any, ...], accepts: NDArray[np.bool_], steps: Any, asked: NDArray[np.uint8],
+        flag: NDArray[np.uint8], *, reports: bool,
+    ) -> _Part:
+        """Matches by `kernels.automaton.walk`."""
+        viability = self.viability
+        assert viability is not None  # else it refused
         status, row, n_matches, found, n_labels, labels, n_failed, failed = kernel_for(walk, len(rows))(
-            rows, bounds, self.problem.lookahead, steps.tolist() if is_few else steps, viability.n_positions,
-            viability.entry, viability.first_entry, every_end.accepts, self.skip_mode, self.problem.skip_member,
-            self.wants_labels, partitions.failures is not None, partitions.asked_between(origin, stop), flag,
+            rows, bounds, self.problem.lookahead, steps, viability.n_positions, viability.entry, viability.first_entry,
+            accepts, self.skip_mode, self.problem.skip_member, self.wants_labels, reports, asked, flag,
         )
         first, last, numbers = (np.ascontiguousarray(column) for column in found[:n_matches].T)
         label_offsets = np.zeros(n_matches + 1, np.int64)
         np.cumsum(last - first, out=label_offsets[1:])
-        matches = Matches(first, last, numbers, labels[:n_labels], label_offsets).moved(origin)
         return _Part(
-            int(status), int(row) + origin, matches, np.asarray(bounds[3], np.int64) + origin,
-            np.asarray(bounds[4], np.int64), [(int(at) + origin, int(why)) for at, why in failed[:n_failed]],
+            int(status), int(row), Matches(first, last, numbers, labels[:n_labels], label_offsets),
+            np.asarray(bounds[3], np.int64), np.asarray(bounds[4], np.int64),
+            [(int(at), int(why)) for at, why in failed[:n_failed]],
         )
 
     def _walk_past(
-        self, states: NDArray[np.uint16], offsets: NDArray[np.int64], begins: NDArray[np.bool_]
+        self, states: NDArray[np.uint16], bounds: tuple[Any, ...], moves: NDArray[np.int32]
     ) -> Matches:
+        """Matches by `kernels.automaton.walk_past`."""
         viability = self.viability
         assert viability is not None  # else it refused
-        n_rows = len(states)
-        labels = np.empty(n_rows if self.wants_labels else 0, np.int16)
-        ends, numbers = np.empty(n_rows + 1, np.int64), np.empty(n_rows + 1, np.int64)
-        label_offsets = np.empty(n_rows + 2, np.int64)
+        offsets, _, _, start, _, until = bounds
+        n_starts = int(np.maximum(until - start, 0).sum())
+        labels = np.empty(int((offsets[1:] - start).sum()) if self.wants_labels else 0, np.int16)
+        ends, numbers = np.empty(n_starts + 1, np.int64), np.empty(n_starts + 1, np.int64)
+        label_offsets = np.empty(n_starts + 2, np.int64)
         n_matches, n_labels = walk_past(
-            states, offsets, begins, viability.moves(), viability.n_positions, viability.entry, viability.first_entry,
-            labels, ends, numbers, label_offsets,
+            states, bounds, moves, viability.n_positions, viability.entry, viability.first_entry, labels, ends,
+            numbers, label_offsets,
         )
         ends, label_offsets = ends[:n_matches], label_offsets[: n_matches + 1]
         return Matches(ends - np.diff(label_offsets), ends, numbers[:n_matches], labels[:n_labels], label_offsets)
@@ -177,16 +253,23 @@ class AutomatonMatcher(Matcher):
         kind = np.where(partitions.ends, kernel.CLOSED, 1 + np.searchsorted(np.array(kinds, np.uint64), bits))
         return _Ends(kind.astype(np.int64), states, accepts)
 
-    def _look_back(self, rows: Any, bounds: tuple[Any, ...], open_ends: NDArray[np.int64]) -> None:
-        """Turn symbols into states, adding the transitions that are met for the first time."""
+    def _look_back(
+        self, rows: Any, bounds: tuple[Any, ...], open_ends: NDArray[np.int64], lookahead: int, row: int = -1,
+        at: int = 0,
+    ) -> None:
+        """Turn symbols into states, adding the transitions that are met for the first time.
+
+        From the end, or from a row of the last partition with the state behind it. So many rows as `lookahead` at an
+        open end are left as they are.
+        """
         viability = self.viability
         assert viability is not None  # else it refused
         kernel_of = kernel_for(look_back, len(rows))
-        partition, row, at = len(bounds[0]) - 2, -1, 0
+        partition = len(bounds[0]) - 2
         while partition >= 0:
             transitions, shift = viability.tables()
             partition, row, at = kernel_of(
-                rows, bounds, open_ends, self.problem.lookahead, transitions, shift, partition, row, at
+                rows, bounds, open_ends, lookahead, transitions, shift, partition, row, at
             )
             if partition >= 0:
                 viability.add(int(at), int(rows[row]))

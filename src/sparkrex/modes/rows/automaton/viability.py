@@ -169,6 +169,11 @@ class Viability:
         self._sets.append(packed)
         return state
 
+    def settled(self) -> NDArray[np.bool_]:
+        """By state, whether what can be matched from there on is known for certain, whatever lies behind."""
+        with self._lock:
+            return np.array([len(sure) > 0 and np.array_equal(sure, possible) for sure, possible in self._sets])
+
     def moves(self) -> NDArray[np.int32]:
         """Steps for SKIP PAST LAST ROW without empty matches, every row one step: see `kernels.automaton.walk_past`.
 

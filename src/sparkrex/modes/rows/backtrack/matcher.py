@@ -13,13 +13,25 @@ from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.context import Context
 from sparkrex.matching.matches import Matches
 from sparkrex.modes.rows.deadlines import ReadAt, find_deadlines, limits_of, moments
+from sparkrex.modes.rows.extent import why_uncut
 from sparkrex.modes.rows.kernels import backtrack as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Instructions, Limits, Tests
 from sparkrex.modes.rows.matcher import Matcher
 from sparkrex.modes.rows.memo import find_memo
+from sparkrex.modes.rows.pieces import (
+    CutNotes,
+    Outcome,
+    Piece,
+    cut_partitions,
+    each_piece,
+    is_cut,
+    put_together,
+    row_cuts,
+    whole_piece,
+    why_whole,
+)
 from sparkrex.modes.rows.program import Op
 from sparkrex.modes.rows.runs import find_runs, run_tables
-from sparkrex.threads import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +74,11 @@ class BacktrackMatcher(Matcher):
             return "every condition is decided by rows alone"
         return "every condition that reads the match is in the engine's language"
 
+    @cached_property
+    def uncut(self) -> str | None:
+        """See `extent.why_uncut`."""
+        return why_uncut(self.problem)
+
     def describe(self) -> list[str]:
         """The program and how failures are remembered."""
         slot, is_per_start = self.memo.slot, self.memo.is_per_start
@@ -95,8 +112,14 @@ class BacktrackMatcher(Matcher):
         )
         stop = np.zeros(1, np.uint8)
         search = self._search(partitions, self._context(frame), numbers, bitmaps, stop)
-        pieces = partition_ranges(frame, threads, LEAST_ROWS) or [(0, 0)]
-        outcomes = spread(search, pieces, partial(stop.fill, 1))
+        cuts = row_cuts(partitions.offsets, threads)
+        if self.uncut is None and why_whole(partitions) is None and is_cut(partitions, cuts):
+            return self._find_in_pieces(partitions, cuts, search, partial(stop.fill, 1))
+        pieces = [
+            whole_piece(partitions, begin, end)
+            for begin, end in partition_ranges(frame, threads, LEAST_ROWS) or [(0, 0)]
+        ]
+        outcomes = each_piece(search, pieces, partial(stop.fill, 1))
         for status, row, *_ in outcomes:
             if status != kernel.DONE:
                 raise problem.failure(status, int(row))
@@ -104,6 +127,22 @@ class BacktrackMatcher(Matcher):
             for row, status in failed[:n_failed].tolist():
                 partitions.fail(problem.failure(status, row))
         return Matches.joined([_matches(outcome) for outcome in outcomes])
+
+    def _find_in_pieces(
+        self, partitions: Partitions, cuts: list[int], search: Callable[[Piece], tuple[Any, ...]],
+        stop: Callable[[], None],
+    ) -> Matches:
+        """Matches of whole partitions that are cut into pieces; see `pieces`."""
+
+        def outcome_of(piece: Piece) -> Outcome:
+            found = search(piece)
+            return Outcome(int(found[0]), int(found[1]), _matches(found))
+
+        pieces = cut_partitions(partitions, cuts)
+        outcomes = each_piece(outcome_of, pieces, stop)
+        joined = put_together(self.problem, partitions, pieces, outcomes, outcome_of)
+        self.cut = CutNotes(len(pieces), joined.n_again)
+        return joined.matches
 
     def _context(self, frame: Columns) -> Context:
         problem = self.problem
@@ -114,8 +153,8 @@ class BacktrackMatcher(Matcher):
     def _search(
         self, partitions: Partitions, context: Context, numbers: dict[str, int], bitmaps: NDArray[np.uint8],
         stop: NDArray[np.uint8],
-    ) -> Callable[[int, int], tuple[Any, ...]]:
-        """The search over a range of partitions, as a function of its bounds. It may run on several threads at once."""
+    ) -> Callable[[Piece], tuple[Any, ...]]:
+        """The search over a piece, as a function of it. It may run on several threads at once."""
         problem, runs = self.problem, self.runs
         program, variables = problem.program, problem.program.variables
         bitmap_of = np.array([numbers.get(name, -1) for name in variables] or [-1], np.int32)
@@ -135,11 +174,12 @@ class BacktrackMatcher(Matcher):
         limits = Limits(problem.lookahead, problem.settings.max_steps, stop, partitions.failures is not None)
         asked = partitions.asked_between(0, context.frame.n_rows)
 
-        def search(begin: int, end: int) -> tuple[Any, ...]:
-            offsets = partitions.offsets[begin : end + 1]
+        def search(piece: Piece) -> tuple[Any, ...]:
+            own = slice(piece.first, piece.last)
+            offsets = partitions.offsets[piece.first : piece.last + 1]
             bounds = Bounds(
-                offsets, partitions.begins[begin:end], partitions.ends[begin:end], partitions.start[begin:end],
-                partitions.number[begin:end], barred[begin:end], asked,
+                offsets, partitions.begins[own], partitions.ends[own], piece.start, piece.number, barred[own], asked,
+                piece.until,
             )
             path = context.path(int(np.diff(offsets).max(initial=0)))
             return kernel.search(  # type: ignore[no-any-return]  # compiled

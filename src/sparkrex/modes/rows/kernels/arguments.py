@@ -11,7 +11,8 @@ class Bounds(NamedTuple):
     `offsets` int64 (n_partitions + 1, ends at n_rows); `begins` and `ends` bool: whether it begins with its first row
     here, and ends with its last; `start` and `number` int64: the next start and the number of the next match, both
     changed to where the search stands afterwards; `barred` uint8 (n_partitions, n_variables or 1): whether the next row
-    of one that is open cannot be mapped to a variable.
+    of one that is open cannot be mapped to a variable; `asked`: see `modes.rows.matcher`; `until` int64: before which
+    row matches start.
     """
 
     offsets: Any
@@ -21,6 +22,7 @@ class Bounds(NamedTuple):
     number: Any
     barred: Any
     asked: Any
+    until: Any
 
 
 class Instructions(NamedTuple):

@@ -43,7 +43,7 @@ def look_back(symbols, partitions, open_ends, lookahead, transitions, shift, par
     -------
     partition, row, state : where a transition is missing; partition -1 if all is done
     """
-    offsets, _, ends, start, _ = partitions
+    offsets, _, ends, start, _, _ = partitions
     while partition >= 0:
         low = start[partition]
         if row < 0:
@@ -74,7 +74,7 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
     states : uint16 per row, as `look_back` leaves them
     partitions : offsets int64 (n_partitions + 1); for each whether it begins with its first row here, bool, and what
         kind of end it has, int64; where the search stands, int64: the next start and the number of the next match, both
-        changed to where it stands afterwards
+        changed to where it stands afterwards; and up to which row matches may start
     lookahead : as in `look_back`
     steps : int32, state * n_positions + position to next position << 15 | label, or one of the ends above
     entry, first_entry : position at a start row, and at one that is the partition's first
@@ -90,7 +90,7 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
     n_matches, found int64 (start, end, number), n_labels, labels int16
     n_failed, failed int64 (start, status) : where the search went on after an error
     """
-    offsets, begins, ends, next_start, next_number = partitions
+    offsets, begins, ends, next_start, next_number, until = partitions
     n_partitions = len(offsets) - 1
     n_rows = offsets[n_partitions] - offsets[0]
     found = np.empty((max(n_rows // 4, 16), 3), np.int64)
@@ -108,7 +108,9 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
         start = next_start[partition]
         number = next_number[partition]
         at_first = begins[partition]
-        while start < high:
+        last = until[partition]
+        passable = min(known, last)
+        while start < last:
             if overtakes and asked[start] == 0:
                 start += 1
                 continue
@@ -117,9 +119,9 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
                 position = first_entry
             elif start < known and not overtakes:
                 # Most rows of a selective pattern start nothing.
-                while start < known and steps[states[start] * n_positions + entry] == NONE:
+                while start < passable and steps[states[start] * n_positions + entry] == NONE:
                     start += 1
-                if start >= high:
+                if start >= last:
                     break
             row = start
             if wants_labels and n_labels + (high - start) > labels.shape[0]:
@@ -194,7 +196,7 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
 
 
 @njit(cache=True, nogil=True)
-def walk_past(states, offsets, begins, moves, n_positions, entry, first_entry, labels, ends, numbers, label_offsets):
+def walk_past(states, partitions, moves, n_positions, entry, first_entry, labels, ends, numbers, label_offsets):
     """The same for SKIP PAST LAST ROW where no match is empty and every partition ends: one look-up a row, no branches.
 
     A match that ends before a row and the one that starts at that row are one move (see `automaton.viability`).
@@ -202,23 +204,29 @@ def walk_past(states, offsets, begins, moves, n_positions, entry, first_entry, l
 
     Parameters
     ----------
+    partitions : see `walk`
     moves : int32, state * n_positions + position to next position << 17 | ended << 16 | mapped << 15 | label
     labels : int16, as many as rows, or none if they are not wanted
-    ends, numbers : int64, as many as rows and one more; label_offsets : int64, two more
+    ends, numbers : int64, as many as rows that matches may start at and one more; label_offsets : int64, two more
 
     Returns
     -------
     n_matches, n_labels
     """
+    offsets, begins, _, next_start, next_number, until = partitions
     wants_labels = labels.shape[0] > 0
     n_matches = np.int64(0)
     n_labels = np.int64(0)
     label_offsets[0] = 0
     for partition in range(offsets.shape[0] - 1):
         high = offsets[partition + 1]
-        position = np.int64(first_entry if begins[partition] else entry)
+        start = next_start[partition]
+        last = until[partition]
+        position = np.int64(entry)
+        if begins[partition] and start == offsets[partition]:
+            position = np.int64(first_entry)
         first_match = n_matches
-        for row in range(offsets[partition], high):
+        for row in range(start, last):
             move = np.int64(moves[states[row] * n_positions + position])
             ends[n_matches] = row
             label_offsets[n_matches + 1] = n_labels
@@ -227,10 +235,24 @@ def walk_past(states, offsets, begins, moves, n_positions, entry, first_entry, l
                 labels[n_labels] = move & 0x7FFF
             n_labels += (move >> 15) & 1
             position = move >> 17
+        row = max(start, last)
         if position != entry and position != first_entry:
-            ends[n_matches] = high
+            # The last match may go on behind the rows that matches start at.
+            while row < high:
+                move = np.int64(moves[states[row] * n_positions + position])
+                if (move >> 16) & 1 != 0:
+                    break
+                if wants_labels:
+                    labels[n_labels] = move & 0x7FFF
+                n_labels += 1
+                position = move >> 17
+                row += 1
+            ends[n_matches] = row
             label_offsets[n_matches + 1] = n_labels
             n_matches += 1
+        number = next_number[partition]
         for match in range(first_match, n_matches):
-            numbers[match] = match - first_match + 1
+            numbers[match] = number + match - first_match
+        next_start[partition] = row
+        next_number[partition] = number + n_matches - first_match
     return n_matches, n_labels

@@ -449,7 +449,8 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
         number = bounds.number[p]
         known = high - limits.lookahead if is_open else high
         touched = low  # rows from low up to here may have bits set in memory
-        while start < high:
+        until = bounds.until[p]
+        while start < until:
             if overtakes:
                 if runs.possible.shape[0] > 0 and (
                     runs.possible[start] == GIVEN_UP or (start < known and runs.possible[start] == 0)
@@ -459,11 +460,11 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
                     start += 1
                     continue
             elif runs.possible.shape[0] > 0:
-                while start < high and (
+                while start < until and (
                     runs.possible[start] == GIVEN_UP or (start < known and runs.possible[start] == 0)
                 ):
                     start += 1
-                if start >= high:
+                if start >= until:
                     break
             at, row, version, depth, steps = np.int64(program.entry), start, np.int64(0), 0, np.int64(0)
             mode, start_touched, outcome = _ELSEWHERE, start, _NEEDS_ROOM

@@ -158,7 +158,8 @@ def search(bounds, elements, tests, deadlines, machine, columns, path, limits, c
         if j == 0:
             j, row, has_rows, version = np.int64(1), bounds.start[p], False, np.int64(0)
             begins[1] = row
-        while begins[1] < high:
+        until = bounds.until[p]
+        while begins[1] < until:
             variable = elements.later[j] if has_rows else elements.first[j]
             place = (row, begins[1], low, high, bounds.number[p])
             outcome = 0

@@ -21,6 +21,7 @@ from sparkrex.matching.matches import Matches
 from sparkrex.modes.plan import SkipTo
 from sparkrex.modes.rows.ahead import Ahead, ahead_in_elements
 from sparkrex.modes.rows.deadlines import ReadAt, find_deadlines, limits_of, moments
+from sparkrex.modes.rows.extent import why_uncut
 from sparkrex.modes.rows.kernels import ops as kernel
 from sparkrex.modes.rows.kernels.arguments import Bounds, Limits
 from sparkrex.modes.rows.kernels.backtrack import DONE
@@ -33,11 +34,22 @@ from sparkrex.modes.rows.ops.reverse import Reverse, estimated_shift
 from sparkrex.modes.rows.ops.search import ForwardSearch, ReverseSearch, Search
 from sparkrex.modes.rows.ops.shifts import Shifts, find_shifts
 from sparkrex.modes.rows.ops.tables import element_tables
+from sparkrex.modes.rows.pieces import (
+    CutNotes,
+    Outcome,
+    Piece,
+    cut_partitions,
+    is_cut,
+    put_together,
+    row_cuts,
+    whole_piece,
+    why_whole,
+)
 from sparkrex.scalar.split import Condition
 from sparkrex.threads import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -68,6 +80,13 @@ class OpsMatcher(Matcher):
         self._refused = self._find_elements() or self._find_conditions()
         if self._refused is None:
             self._make_tables()
+
+    @cached_property
+    def uncut(self) -> str | None:
+        """Why the rows of a partition cannot be searched in pieces, if they cannot."""
+        if self.reverse is not None:
+            return "the search goes from its end"
+        return why_uncut(self.problem)
 
     @property
     def refusal(self) -> str | None:
@@ -178,10 +197,60 @@ class OpsMatcher(Matcher):
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """See `modes.rows.matcher`."""
         problem = self.problem
+        threads = problem.settings.thread_count()
         bitmaps = BlockBitmaps(self.row_conditions, frame, problem)
         stop = np.zeros(1, np.uint8)
-        pieces = partition_ranges(frame, problem.settings.thread_count(), LEAST_ROWS) or [(0, 0)]
-        searches = waiting = self._searches(frame, partitions, bitmaps, stop, pieces)
+        search_in = self._searches(frame, partitions, bitmaps, stop)
+        self.n_rows += frame.n_rows
+        cuts = row_cuts(partitions.offsets, threads)
+        if self.uncut is None and why_whole(partitions) is None and is_cut(partitions, cuts):
+            found = self._find_in_pieces(partitions, cuts, search_in, bitmaps, stop)
+            if found is not None:
+                return found
+        ranges = partition_ranges(frame, threads, LEAST_ROWS) or [(0, 0)]
+        searches = [search_in(whole_piece(partitions, *bounds)) for bounds in ranges]
+        self._run(searches, bitmaps, stop)
+        for search in searches:
+            if search.status != DONE and partitions.failures is not None:
+                raise GivesUpError  # it knows one error, and the others go on behind each
+            if search.status != DONE:
+                raise problem.failure(search.status, search.row)
+        return Matches.joined([search.matches() for search in searches])
+
+    def _find_in_pieces(
+        self, partitions: Partitions, cuts: list[int], search_in: Callable[[Piece], Search], bitmaps: BlockBitmaps,
+        stop: NDArray[np.uint8],
+    ) -> Matches | None:
+        """Matches of whole partitions that are cut into pieces; see `pieces`. None if a search met an error.
+
+        Which rows are tested depends on where a search begins, so that another one may meet no error or another one.
+        """
+        failed = False
+
+        def outcome_of(search: Search) -> Outcome:
+            nonlocal failed
+            failed = failed or search.status != DONE
+            return Outcome(DONE, -1, search.matches())
+
+        def search_again(piece: Piece) -> Outcome:
+            search = search_in(piece)
+            self._run([search], bitmaps, stop)
+            return outcome_of(search)
+
+        pieces = cut_partitions(partitions, cuts)
+        searches = [search_in(piece) for piece in pieces]
+        self._run(searches, bitmaps, stop)
+        before = partitions.copy()
+        joined = put_together(self.problem, partitions, pieces, list(map(outcome_of, searches)), search_again)
+        if failed:
+            partitions.go_back(before)
+            return None
+        self.cut = CutNotes(len(pieces), joined.n_again)
+        return joined.matches
+
+    def _run(self, searches: Sequence[Search], bitmaps: BlockBitmaps, stop: NDArray[np.uint8]) -> None:
+        """Search to the end."""
+        waiting = searches
         # The host is asked by this thread only, so searches come back to it when they lack a block.
         while waiting:
             go_on = partial(_go_on, waiting)
@@ -189,20 +258,12 @@ class OpsMatcher(Matcher):
             waiting = [search for search in waiting if search.status == kernel.NEEDS_BLOCK]
             for search in waiting:
                 bitmaps.fill(*search.lacks, step=-1 if isinstance(search, ReverseSearch) else 1)
-        for search in searches:
-            if search.status != DONE and partitions.failures is not None:
-                raise GivesUpError  # it knows one error, and the others go on behind each
-            if search.status != DONE:
-                raise problem.failure(search.status, search.row)
         self.n_tests += sum(search.n_tests for search in searches)
-        self.n_rows += frame.n_rows
-        return Matches.joined([search.matches() for search in searches])
 
     def _searches(
-        self, frame: Columns, partitions: Partitions, bitmaps: BlockBitmaps, stop: NDArray[np.uint8],
-        pieces: Sequence[tuple[int, int]],
-    ) -> list[Search]:
-        """A search for every range of partitions."""
+        self, frame: Columns, partitions: Partitions, bitmaps: BlockBitmaps, stop: NDArray[np.uint8]
+    ) -> Callable[[Piece], Search]:
+        """What makes the search of a piece."""
         problem = self.problem
         variables = problem.program.variables
         # Rows to come can decide where an open partition's occurrences end.
@@ -214,22 +275,21 @@ class OpsMatcher(Matcher):
         tests = self._tests(elements, context, bitmaps)
         barred = self.barred(context.frame, partitions)
         deadlines = find_deadlines(problem.plan, variables, context.bytecode, partitions.horizon, self.ahead)
-        searches: list[Search] = []
-        for begin, end in pieces:
-            offsets = partitions.offsets[begin : end + 1]
+
+        def search_in(piece: Piece) -> Search:
+            own = slice(piece.first, piece.last)
+            offsets = partitions.offsets[piece.first : piece.last + 1]
             bounds = Bounds(
-                offsets, partitions.begins[begin:end], partitions.ends[begin:end], partitions.start[begin:end],
-                partitions.number[begin:end], barred[begin:end], np.empty(0, np.uint8),
+                offsets, partitions.begins[own], partitions.ends[own], piece.start, piece.number, barred[own],
+                np.empty(0, np.uint8), piece.until,
             )
             if reverse is not None:
-                searches.append(ReverseSearch(bounds, tables, tests, limits))
-                continue
+                return ReverseSearch(bounds, tables, tests, limits)
             longest = int(np.diff(offsets).max(initial=0))
-            searches.append(ForwardSearch(
-                bounds, tables, tests, limits,
-                (deadlines, context.machine(), context.columns, context.path(longest)), longest,
-            ))
-        return searches
+            reading = deadlines, context.machine(), context.columns, context.path(longest)
+            return ForwardSearch(bounds, tables, tests, limits, reading, longest)
+
+        return search_in
 
     def _tests(self, elements: Sequence[Element], context: Context, bitmaps: BlockBitmaps) -> kernel.ElementTests:
         variables = self.problem.program.variables
