@@ -353,7 +353,7 @@ def _every_row_attempted() -> AbstractContextManager[Any]:
 
 
 def _numbers_of_pieces() -> AbstractContextManager[Any]:
-    correct = pieces._enter
+    correct: Any = pieces._enter
 
     def enter(*arguments: Any) -> Any:
         return correct(*arguments[:-1], 1)

@@ -1,4 +1,4 @@
-"""Where nodes stand: what is opened in a node is closed in its span, though sqlglot keeps no place of what closes it."""
+"""Where nodes stand: what is opened in a node is closed in its span, though sqlglot keeps no place of that."""
 
 from __future__ import annotations
 

@@ -122,6 +122,14 @@ def ints_of(values: pa.Array) -> NDArray[np.int64]:
     return numpy_of(pc.fill_null(values.cast(pa.int64()), 0))
 
 
+def python_value(scalar: pa.Scalar) -> object:
+    """The value for people; Python knows no times after the year 9999, which are texts."""
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):
+        return str(np.datetime64(int(ints_of(pa.repeat(scalar, 1))[0]), getattr(scalar.type, "unit", "D")))
+
+
 def _unscaled_integers(values: pa.Array) -> NDArray[np.int64]:
     """Unscaled values of decimals with at most 18 digits: the low half of each 128-bit integer."""
     filled = pc.fill_null(values, pa.scalar(0, values.type))

@@ -8,6 +8,7 @@ import numpy as np
 
 from sparkrex.columns.gather import put_in_order
 from sparkrex.columns.keys import partition_integers
+from sparkrex.columns.values import python_value
 from sparkrex.errors import ExecutionError
 from sparkrex.scalar.expression import ColumnAt
 
@@ -57,8 +58,8 @@ def check_order(plan: Plan, table: pa.Table, order: NDArray[np.int64] | None, of
     time, *tie_break = (str(key.column) for key in plan.order_by)
     also = f" and {', '.join(tie_break)}" if tie_break else ""
     raise _error(
-        f"two events have the same {time}{also}, so that neither is before the other: {time} = {at.as_py()}", plan,
-        place, f"name columns that tell them apart by tie_break; inside {plan.keyword}: TIE BREAK column",
+        f"two events have the same {time}{also}, so that neither is before the other: {time} = {python_value(at)}",
+        plan, place, f"name columns that tell them apart by tie_break; inside {plan.keyword}: TIE BREAK column",
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparkrex.columns.values import python_value
 from sparkrex.matching.reading import MatchReader, Viewpoints
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ NO_COLUMNS = "rex_none"
 
 def name_partition(error: ExecutionError, names: list[str], keys: list[pa.ChunkedArray], input_row: int) -> None:
     """Say in which partition a search failed."""
-    error.partition = tuple((name, key[input_row].as_py()) for name, key in zip(names, keys, strict=True))
+    error.partition = tuple((name, python_value(key[input_row])) for name, key in zip(names, keys, strict=True))
     error.row = None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.ordered import Columns
+from sparkrex.columns.values import python_value
 from sparkrex.errors import ExecutionError
 from sparkrex.evaluate.context import values_in_rows
 from sparkrex.evaluate.facts import is_positive
@@ -232,7 +233,7 @@ class RowRunner:
         expression = self.plan.order_by[0].expression
         assert isinstance(expression, ColumnAt)  # there is a horizon in workers only, which have columns
         (at,) = frame.arrangement.input_rows(np.array([row])).tolist()
-        return frame.table.column(expression.column)[at].as_py()
+        return python_value(frame.table.column(expression.column)[at])
 
     def _check_positive(self, table: pa.Table) -> None:
         """Fail where the setting `positive`, which proofs believed, is not true."""

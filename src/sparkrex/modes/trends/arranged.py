@@ -176,7 +176,7 @@ class ArrangedRows:
             # The number of the next event is known even if none of its kind takes part.
             last_tick, has_rows = self.n_seen, np.ones(len(feed.slots), np.bool_)
         elif feed.horizon is not None:
-            values = pa.chunked_array([pa.array([feed.horizon.as_py()], feed.horizon.type)])
+            values = pa.chunked_array([pa.repeat(feed.horizon, 1)])
             horizon = ticks_of(prepared.query, windows, values)[0] + (0 if windows.is_real else 1)
 
         def flags(places: NDArray[np.int64], ends: NDArray[Any]) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sparkrex.columns.values import python_value
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.modes.trends.plan import WINDOW_END, WINDOW_START, Counts, Function, RowTime, TrendAggregate
@@ -151,9 +152,9 @@ class _Reader:
 
     def _where(self, row: int) -> str:
         """The group and the window of a result."""
-        groups = ", ".join(f"{name} = {column[row].as_py()!r}" for name, column in self._finished.groups.items())
-        start = self._finished.start[row].as_py()
-        window = "" if start is None else f" in the window from {start} to {self._finished.end[row].as_py()}"
+        groups = ", ".join(f"{name} = {python_value(column[row])!r}" for name, column in self._finished.groups.items())
+        start = python_value(self._finished.start[row])
+        window = "" if start is None else f" in the window from {start} to {python_value(self._finished.end[row])}"
         return (f" for {groups}" if groups else "") + window
 
     def _item_span(self, aggregate: TrendAggregate) -> Any:
