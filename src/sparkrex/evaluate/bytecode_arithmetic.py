@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sparkrex.columns.values import BOOL, FLOAT, INT, INTERVAL, Kind
-from sparkrex.evaluate.bounds import is_same_in_every_zone
 from sparkrex.evaluate.bytecode import UNTYPED, CannotCompileError
 from sparkrex.kernels import machine as m
 from sparkrex.scalar.expression import Difference, OnZero
+from sparkrex.scalar.intervals import is_same_in_every_zone
 
 if TYPE_CHECKING:
     from sparkrex.evaluate.bytecode import Bytecode, Operand

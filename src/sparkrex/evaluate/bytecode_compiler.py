@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.columns.values import BOOL, FLOAT, INT, STRING, Kind
 from sparkrex.errors import ExecutionError
-from sparkrex.evaluate.bounds import as_bounds, fixed_interval
+from sparkrex.evaluate.bounds import as_bounds
 from sparkrex.evaluate.bytecode import UNTYPED, Bytecode, CannotCompileError, Operand, boolean
 from sparkrex.evaluate.bytecode_arithmetic import arithmetic, compare, sign
 from sparkrex.evaluate.bytecode_jumps import case, coalesce, connector, extreme, nullif
@@ -32,6 +32,7 @@ from sparkrex.scalar.expression import (
     walk,
 )
 from sparkrex.scalar.guards import guards
+from sparkrex.scalar.intervals import fixed_interval
 from sparkrex.scalar.split import CURRENT, Projection, conjuncts, is_constant, row_local
 
 if TYPE_CHECKING:

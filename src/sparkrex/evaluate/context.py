@@ -20,12 +20,12 @@ from sparkrex.columns.values import (
     nulls_of,
     plain,
 )
-from sparkrex.evaluate.bounds import fixed_interval
 from sparkrex.evaluate.bytecode import CannotCompileError
 from sparkrex.evaluate.bytecode_compiler import Compiler
 from sparkrex.evaluate.moved_times import moved_times
 from sparkrex.kernels.machine import Machine, ReadColumns
 from sparkrex.scalar.expression import ColumnAt, Expression, Literal, walk
+from sparkrex.scalar.intervals import fixed_interval
 from sparkrex.scalar.render.duckdb import render
 from sparkrex.scalar.split import Condition, is_constant
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sparkrex.columns.values import plain
-from sparkrex.evaluate.bounds import fixed_interval, is_same_in_every_zone
 from sparkrex.evaluate.row_kinds import TIME_LIMITS
 from sparkrex.scalar.expression import Call, ColumnAt
+from sparkrex.scalar.intervals import fixed_interval, is_same_in_every_zone
 
 if TYPE_CHECKING:
     from sparkrex.scalar.expression import Expression

@@ -27,6 +27,7 @@ from sparkrex.scalar.expression import (
     walk,
 )
 from sparkrex.scalar.guards import can_fail, guards
+from sparkrex.scalar.intervals import moved_time
 from sparkrex.scalar.render.renderer import Leaf, leaves
 from sparkrex.scalar.render.spark import SPARK, quoted
 from sparkrex.scalar.split import Projection, at_current_row, row_local
@@ -134,12 +135,14 @@ class Lowering:
     """Collects what Spark projects. `own` is the row under test: in a row pattern the current one.
 
     With `reports`, what can fail is left to the workers where they know it: a row at which they fail can be reported,
-    one at which Spark fails ends the job.
+    one at which Spark fails ends the job. `times` are columns of times that travel in any case, so that workers move
+    them by an interval: a column less on the way.
     """
 
     input_name: str
     own: Target = field(default_factory=Target)
     reports: bool = field(default=False, kw_only=True)
+    times: frozenset[str] = field(default=frozenset(), kw_only=True)
     projections: dict[str, str] = field(default_factory=dict)
     aggregates: dict[str, str] = field(default_factory=dict)
     spans: dict[str, Span | None] = field(default_factory=dict)
@@ -167,6 +170,10 @@ class Lowering:
 
     def lowered(self, expression: Expression, *, is_guarded: bool) -> Expression:
         """The worker's expression: every row-local part replaced by a projected column."""
+        if (moved := moved_time(expression)) is not None and moved.column in self.times:
+            assert isinstance(expression, Call)  # as all that is moved
+            time = self.lowered(moved, is_guarded=is_guarded)
+            return replace(expression, operands=(time, *expression.operands[1:]))
         found = self._row_local(expression, is_guarded=is_guarded) or self._constant(expression, is_guarded=is_guarded)
         if found is not None:
             value = ColumnAt(found.target, self.column(found.expression, "p"), span=expression.span)

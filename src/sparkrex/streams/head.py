@@ -20,7 +20,7 @@ from sparkrex.matching.state import FORMAT_VERSION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-FORMAT = 3
+FORMAT = 4
 """Of all parts of a state, as the head says it for them; slots have `matching.state.FORMAT_VERSION` too. A state that
 another format wrote is refused. Raise it whenever `tests/streams/test_saved_states.py` says that something changed."""
 

@@ -17,13 +17,13 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.values import ints_of, plain
-from sparkrex.evaluate.bounds import fixed_interval
 from sparkrex.kernels import path as p
 from sparkrex.matching.waking import Moment
 from sparkrex.modes.rows.ahead import Ahead
 from sparkrex.modes.rows.kernels.arguments import Deadlines
 from sparkrex.modes.rows.runs import find_bounds
 from sparkrex.scalar.expression import Call, ColumnAt
+from sparkrex.scalar.intervals import fixed_interval
 from sparkrex.scalar.split import is_constant
 
 if TYPE_CHECKING:

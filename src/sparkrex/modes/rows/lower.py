@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.plan import Definition, Measure, PartitionKey, RowsPerMatch
-from sparkrex.scalar.expression import ColumnAt, Literal, Target
+from sparkrex.scalar.expression import ColumnAt, Literal, Target, walk
+from sparkrex.scalar.intervals import moved_time
 from sparkrex.spark.lowering import Lowered, Lowering, lower_measures, lower_order, measure_sources
 
 if TYPE_CHECKING:
@@ -16,15 +17,24 @@ if TYPE_CHECKING:
 MATCHED = "rex_matched"
 
 
+def moved_times_of(plan: MatchRecognize) -> frozenset[str]:
+    """The first column of ORDER BY, if conditions move it by an interval, as WITHIN does."""
+    time = plan.order_by[0].column if plan.order_by else None
+    nodes = (node for condition in plan.tested() for node in walk(condition))
+    is_moved = any((moved := moved_time(node)) is not None and moved.column == time for node in nodes)
+    return frozenset({time} if time is not None and is_moved else ())
+
+
 def lower(
-    plan: MatchRecognize, input_name: str, wanted: frozenset[str] | None, *, reports: bool = False
+    plan: MatchRecognize, input_name: str, wanted: frozenset[str] | None, *, reports: bool = False,
+    times: frozenset[str] = frozenset(),
 ) -> Lowered:
     """Cut a plan.
 
     `input_name` names the input in the projections' SQL. `wanted` are the names, in lower case, that the statement
-    around the relation can read, None if it may read all. `reports`: see `Lowering`.
+    around the relation can read, None if it may read all. `reports` and `times`: see `Lowering`.
     """
-    lowering = Lowering(input_name, reports=reports)
+    lowering = Lowering(input_name, reports=reports, times=times)
     keys = tuple(lowering.column(key.expression, "k") for key in plan.partition_by)
     order, order_by = lower_order(plan.order_by, lowering)
     definitions = tuple(

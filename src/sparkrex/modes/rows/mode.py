@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import pyarrow as pa
+
 from sparkrex.modes.rows.choose import MATCHERS
 from sparkrex.modes.rows.engine import explain_pattern, pattern_results
 from sparkrex.modes.rows.explain import RowsExplained
@@ -11,8 +13,6 @@ from sparkrex.modes.rows.runner import RowRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.rows.plan import MatchRecognize
@@ -50,9 +50,13 @@ class RowsMode:
         types: Callable[[Lowered, Sequence[str]], pa.Schema],
     ) -> Lowered:
         """Every part that speaks of one row is Spark's."""
-        from sparkrex.modes.rows.lower import lower
+        from sparkrex.modes.rows.lower import lower, moved_times_of
 
-        return lower(plan, input_name, wanted, reports=settings.reports)
+        lowered = lower(plan, input_name, wanted, reports=settings.reports)
+        times = moved_times_of(plan)
+        if times and pa.types.is_timestamp(types(lowered, lowered.order[:1]).types[0]):
+            return lower(plan, input_name, wanted, reports=settings.reports, times=times)
+        return lowered
 
     def task(
         self, lowered: Lowered, written: MatchRecognize, sample: pa.Table, carried: Carried, evaluator: Evaluator,
