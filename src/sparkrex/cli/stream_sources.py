@@ -29,6 +29,7 @@ _SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass":
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
 }
 """What streams with state of ours need, and what they should have."""
 _CAST = (T.StringType, T.DateType, T.TimestampNTZType)
