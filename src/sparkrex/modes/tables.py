@@ -21,6 +21,10 @@ LANGUAGES: dict[str, str] = {
 ELSEWHERE: dict[str, str] = {
     "SEQUENCE": "sparkrex.languages.sqlts.language",
     "CLUSTER BY": "sparkrex.languages.sqlts.language",
+    **dict.fromkeys(
+        ("MEASURES", "AFTER", "INITIAL", "SEEK", "PATTERN", "SUBSET", "DEFINE", "OVER"),
+        "sparkrex.languages.windows.language",
+    ),
 }
 """The same for languages that stand elsewhere, by a word that may be a sign of them: see `modes.protocol.Claiming`."""
 
@@ -31,6 +35,7 @@ WITHOUT_TEXT: dict[str, str] = {
 
 MODES: dict[str, str] = {
     "rows": "sparkrex.modes.rows.mode",
+    "windows": "sparkrex.modes.windows.mode",
     "segments": "sparkrex.modes.segments.mode",
     "events": "sparkrex.modes.events.mode",
     "trends": "sparkrex.modes.trends.mode",

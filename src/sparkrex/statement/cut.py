@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from sparkrex.errors import ParseError, UnsupportedError
+from sparkrex.errors import ParseError
 from sparkrex.modes.tables import ELSEWHERE, LANGUAGES, claiming_language
 from sparkrex.source import Source, Span
 from sparkrex.statement import from_item
@@ -28,7 +28,7 @@ from sparkrex.syntax.tokens import closing, span_of, tokenize, word
 if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
-    from sparkrex.statement.site import Site
+    from sparkrex.statement.site import Input, Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,6 @@ def cut(source: Source, dialect: Dialect, suffix: str, literals: Literals | None
             raise ParseError(
                 "REX101", "one statement is expected, here starts another", source, span_of(tokens[index + 1])
             )
-    _refuse_row_pattern_windows(tokens, source)
     return _Cutter(source, dialect, tokens, suffix, texts).run()
 
 
@@ -140,6 +139,9 @@ class _Cutter:
         else:
             language = claiming_language(keyword)
             site = language.claim(tokens, sign, self.source, self.replaced, placeholder, self.dialect)
+        if site.input is None:
+            self._apply(site)
+            return
         given = site.input
         expressions, is_recursive = common_table_expressions(tokens, given.first, self.source)
         expressions = self._named(expressions, site.first, site.last)
@@ -148,12 +150,12 @@ class _Cutter:
         self.relations.append(
             Relation(
                 placeholder=placeholder,
-                input_sql=self._input_text(site),
-                input_table=None if is_common or site.input_condition is not None else given.table,
+                input_sql=self._input_text(site, given),
+                input_table=None if is_common or site.input_condition or site.input_pieces else given.table,
                 input_alias=given.alias,
                 prefix=self._with_clause(expressions, is_recursive=is_recursive),
                 clause=site.clause_span,
-                tokens=tuple(tokens[index] for index in site.clause),
+                tokens=site.tokens or tuple(tokens[index] for index in site.clause),
                 span=Span(tokens[site.first].start, tokens[site.last].end + 1),
                 column_aliases=site.columns,
                 columns_span=site.columns_span,
@@ -163,6 +165,9 @@ class _Cutter:
                 is_read_whole=site.is_read_whole,
             )
         )
+        self._apply(site)
+
+    def _apply(self, site: Site) -> None:
         for edit in site.edits:
             # A placeholder that stood inside this place is part of it now.
             for start in [start for start in self.replaced if edit.first <= start <= edit.last]:
@@ -181,12 +186,15 @@ class _Cutter:
             words.update(token.text.lower() for start, end in more for token in self.tokens[start : end + 1])
         return [one for one in expressions if one in named]
 
-    def _input_text(self, site: Site) -> str:
+    def _input_text(self, site: Site, given: Input) -> str:
         """The FROM item that a clause reads."""
-        text = self._text(site.input.first, site.input.last)
+        if site.input_pieces:
+            pieces = [one if isinstance(one, str) else self._text(one.start, one.stop - 1) for one in site.input_pieces]
+            return "".join(pieces)
+        text = self._text(given.first, given.last)
         if site.input_condition is None:
             return text
-        alias = site.input.alias
+        alias = given.alias
         is_plain = alias is not None and alias.isidentifier()
         return f"(SELECT * FROM {text} WHERE {site.input_condition})" + (f" AS {alias}" if is_plain else "")
 
@@ -214,28 +222,10 @@ class _Cutter:
 
     def _bare_relation(self) -> int | None:
         tokens, last = self.tokens, len(self.tokens) - 1
-        if len(self.replaced) != 1:
+        if len(self.replaced) != 1 or not self.relations:
             return None
         ((start, (end, text)),) = self.replaced.items()
         is_query = start == 0 and text == f"SELECT * FROM {self.relations[-1].placeholder}"
         is_item = start == 3 and [word(token) for token in tokens[:3]] == ["SELECT", "*", "FROM"]
         return len(self.relations) - 1 if end == last and (is_query or is_item) else None
 
-
-def _refuse_row_pattern_windows(tokens: list[Token], source: Source) -> None:
-    """R020, row patterns in a WINDOW, is refused where it stands."""
-    for index, token in enumerate(tokens[:-1]):
-        opens = word(token) == "OVER" or (word(token) == "AS" and index >= 2 and word(tokens[index - 2]) == "WINDOW")
-        if not opens or tokens[index + 1].token_type is not TokenType.L_PAREN:
-            continue
-        end = closing(tokens, index + 1, source)
-        depth = 0
-        for position in range(index + 1, end):
-            kind = tokens[position].token_type
-            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-            is_pattern = word(tokens[position]) == "PATTERN" and tokens[position + 1].token_type is TokenType.L_PAREN
-            if depth == 1 and (is_pattern or word(tokens[position]) == "MEASURES"):
-                raise UnsupportedError(
-                    "REX301", "row pattern recognition in a window (feature R020) is not supported yet", source,
-                    span_of(tokens[position]), hint="use MATCH_RECOGNIZE in FROM",
-                )

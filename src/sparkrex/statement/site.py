@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from sqlglot.tokenizer_core import Token
+
     from sparkrex.source import Span
+
+Piece: TypeAlias = "str | range"
+"""Text, or the user's text of some tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +43,14 @@ class Site:
 
     `edits` put the result in the place of what was written. `columns` is the column list of the result. A result that
     `is_read_whole` is read by the positions of its columns, so that none may be left out. `input_condition` is SQL:
-    only rows of the input that meet it are read.
+    only rows of the input that meet it are read. `tokens`, if there are any, are parsed in the place of those of
+    `clause`: a language may put some of its own between the user's. `input_pieces` make a FROM item, of which `input`
+    is then only the place. Without an input nothing is read, and the edits are all.
     """
 
     first: int
     last: int
-    input: Input
+    input: Input | None
     clause: range
     clause_span: Span
     edits: tuple[Edit, ...]
@@ -51,3 +58,5 @@ class Site:
     columns_span: Span | None = None
     is_read_whole: bool = False
     input_condition: str | None = None
+    tokens: tuple[Token, ...] = ()
+    input_pieces: tuple[Piece, ...] = ()

@@ -7,7 +7,7 @@ this order, each at most once, PATTERN required.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -43,7 +43,7 @@ _ORDER = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     head: str
     span: Span
     tokens: list[Token]
@@ -56,21 +56,27 @@ def parse_clause(
     tokens: Sequence[Token], span: Span, source: Source, dialect: Dialect, rules: NameRules
 ) -> Clause:
     """The clause whose tokens, without the outer parentheses, are given."""
-    return _ClauseParser(source, dialect, rules, span).parse(list(tokens))
+    return ClauseParser(source, dialect, rules, span).parse(list(tokens))
 
 
 def parse_keys(
     partition: Sequence[Token], order: Sequence[Token], span: Span, source: Source, dialect: Dialect, rules: NameRules
 ) -> tuple[tuple[PartitionItem, ...], tuple[OrderItem, ...]]:
     """The keys of partitions and of their order, for languages that write them elsewhere; none without tokens."""
-    parser = _ClauseParser(source, dialect, rules, span)
+    parser = ClauseParser(source, dialect, rules, span)
     return (
-        parser._partition_by(_Part("PARTITION BY", span, list(partition)) if partition else None),
-        parser._order_by(_Part("ORDER BY", span, list(order)) if order else None),
+        parser._partition_by(Part("PARTITION BY", span, list(partition)) if partition else None),
+        parser._order_by(Part("ORDER BY", span, list(order)) if order else None),
     )
 
 
-class _ClauseParser:
+class ClauseParser:
+    """Reads the clauses of MATCH_RECOGNIZE; other languages have some of the same. `order` is theirs."""
+
+    order: ClassVar[tuple[str, ...]] = _ORDER
+    place: ClassVar[str] = "MATCH_RECOGNIZE"
+    code: ClassVar[str] = "REX102"
+
     def __init__(self, source: Source, dialect: Dialect, rules: NameRules, span: Span) -> None:
         self.source = source
         self.dialect = dialect
@@ -116,7 +122,7 @@ class _ClauseParser:
             timeouts=timeouts,
         )
 
-    def _check_timeouts(self, tokens: list[Token], rows: _Part | None) -> None:
+    def _check_timeouts(self, tokens: list[Token], rows: Part | None) -> None:
         found = find_timeouts(tokens)
         if found is not None and (rows is None or not rows.span.start < found.start <= rows.after().end):
             raise ParseError(
@@ -124,7 +130,7 @@ class _ClauseParser:
                 hint=_WITH_TIMEOUTS,
             )
 
-    def _parts(self, tokens: list[Token]) -> list[_Part]:
+    def _parts(self, tokens: list[Token]) -> list[Part]:
         """Cut at the clause heads that stand outside parentheses, and check their order."""
         heads: list[tuple[int, int, str]] = []  # first token, first token of the body, head
         depth = 0
@@ -139,29 +145,33 @@ class _ClauseParser:
             if (error := other_clause(tokens[: heads[0][0] if heads else None], self.source)) is not None:
                 raise error
             raise ParseError(
-                "REX102", "expected a clause of MATCH_RECOGNIZE", self.source, at, hint=", ".join(_ORDER)
+                self.code, f"expected a clause of {self.place}", self.source, at, hint=", ".join(self.order)
             )
-        parts: list[_Part] = []
+        parts: list[Part] = []
         for number, (first, body, head) in enumerate(heads):
             end = heads[number + 1][0] if number + 1 < len(heads) else len(tokens)
-            part = _Part(head, span_of(tokens[first]).to(span_of(tokens[body - 1])), tokens[body:end])
+            part = Part(head, span_of(tokens[first]).to(span_of(tokens[body - 1])), tokens[body:end])
             self._check_order(parts, part)
             parts.append(part)
         return parts
 
-    def _check_order(self, parts: list[_Part], part: _Part) -> None:
+    def _check_order(self, parts: list[Part], part: Part) -> None:
         if any(earlier.head == part.head for earlier in parts):
-            raise ParseError("REX102", f"{part.head} is given twice", self.source, part.span)
+            raise ParseError(self.code, f"{part.head} is given twice", self.source, part.span)
         if {"ALL MATCHES", "AFTER MATCH"} == {part.head, *(p.head for p in parts)} & {"ALL MATCHES", "AFTER MATCH"}:
             raise ParseError(
                 "REX102", "ALL MATCHES and AFTER MATCH SKIP exclude each other", self.source, part.span,
                 hint="ALL MATCHES leaves nothing out, so there is nothing to skip",
             )
-        if parts and _place(part.head) < _place(parts[-1].head):
+        if parts and self._rank(part.head) < self._rank(parts[-1].head):
             raise ParseError(
-                "REX102", f"{part.head} must come before {parts[-1].head}", self.source, part.span,
-                hint="the order is " + ", ".join(_ORDER),
+                self.code, f"{part.head} must come before {parts[-1].head}", self.source, part.span,
+                hint="the order is " + ", ".join(self.order),
             )
+
+    def _rank(self, head: str) -> int:
+        """Where in the order of clauses a head stands."""
+        return self.order.index("AFTER MATCH" if head == "ALL MATCHES" else head)
 
     def _head(self, tokens: list[Token], index: int) -> tuple[str, int] | None:
         """Name and token count of the clause head at this token, if one starts here."""
@@ -182,7 +192,7 @@ class _ClauseParser:
             return " ".join(words[:2]), 2
         if words[0] in ("INITIAL", "SEEK") and words[1] == "PATTERN":
             raise UnsupportedError(
-                "REX301", f"{words[0]} belongs to row patterns in windows (feature R020), not supported yet",
+                "REX301", f"{words[0]} belongs to row patterns in windows: MATCH_RECOGNIZE has none",
                 self.source, span_of(tokens[index]), hint=f"leave {words[0]} out",
             )
         if words[0] == "PATTERN" and words[1] == "(":
@@ -198,7 +208,7 @@ class _ClauseParser:
             return words[0], 1
         return None
 
-    def _items(self, part: _Part) -> list[list[Token]]:
+    def _items(self, part: Part) -> list[list[Token]]:
         """The body cut at commas outside parentheses."""
         items: list[list[Token]] = [[]]
         depth = 0
@@ -223,7 +233,7 @@ class _ClauseParser:
             likelier = other_clause(tokens, self.source) or missing_comma(head, tokens, self.source)
             raise (likelier or error) from error.__cause__
 
-    def _partition_by(self, part: _Part | None) -> tuple[PartitionItem, ...]:
+    def _partition_by(self, part: Part | None) -> tuple[PartitionItem, ...]:
         if part is None:
             return ()
         items = []
@@ -239,7 +249,7 @@ class _ClauseParser:
             items.append(PartitionItem(parsed, alias))
         return tuple(items)
 
-    def _order_by(self, part: _Part | None) -> tuple[OrderItem, ...]:
+    def _order_by(self, part: Part | None) -> tuple[OrderItem, ...]:
         if part is None:
             return ()
         return tuple(self._order_item(tokens, part.span) for tokens in self._items(part))
@@ -259,7 +269,7 @@ class _ClauseParser:
             raise error or ParseError("REX102", "an item of ORDER BY has no alias", self.source, parsed.span)
         return OrderItem(parsed, is_descending, nulls_first)
 
-    def _measures(self, part: _Part | None) -> tuple[MeasureItem, ...]:
+    def _measures(self, part: Part | None) -> tuple[MeasureItem, ...]:
         if part is None:
             return ()
         measures = []
@@ -274,14 +284,14 @@ class _ClauseParser:
             measures.append(MeasureItem(inner, parsed.tree.alias, span_of(tokens[-1])))
         return tuple(measures)
 
-    def _rows_per_match(self, part: _Part | None) -> tuple[RowsPerMatch, Span | None, Span | None]:
+    def _rows_per_match(self, part: Part | None) -> tuple[RowsPerMatch, Span | None, Span | None]:
         """Which rows a match gives, where that is said, and where SHOW TIMEOUT MATCHES stands behind it."""
         if part is None:
             return RowsPerMatch.ONE, None, None
         timeouts = None
         if [word(token) for token in part.tokens[-3:]] == ["SHOW", "TIMEOUT", "MATCHES"]:
             timeouts = span_of(part.tokens[-3]).to(span_of(part.tokens[-1]))
-            part = _Part(part.head, part.span, part.tokens[:-3])
+            part = Part(part.head, part.span, part.tokens[:-3])
         span = part.span.to(part.after())
         text = " ".join([self.source.text[part.span.start : part.span.end].upper(), *map(word, part.tokens)])
         mode = _ROWS_PER_MATCH.get(text)
@@ -297,7 +307,7 @@ class _ClauseParser:
             )
         return mode, span, timeouts
 
-    def _skip(self, part: _Part | None) -> SkipItem | None:
+    def _skip(self, part: Part | None) -> SkipItem | None:
         if part is None:
             return None
         words = [word(token) for token in part.tokens]
@@ -321,13 +331,13 @@ class _ClauseParser:
         """What AFTER MATCH is where it is left out; None is the standard's SKIP PAST LAST ROW."""
         return SkipItem(SkipTo.NEXT_ROW, None, span) if is_flink(self.dialect) and all_matches is None else None
 
-    def _all_matches(self, part: _Part | None) -> Span | None:
+    def _all_matches(self, part: Part | None) -> Span | None:
         if part is not None and part.tokens:
             token = part.tokens[0]
             raise ParseError("REX102", f"unexpected {token.text} after ALL MATCHES", self.source, span_of(token))
         return None if part is None else part.span
 
-    def _pattern_span(self, part: _Part) -> Span:
+    def _pattern_span(self, part: Part) -> Span:
         end = closing(part.tokens, 0, self.source)
         if end + 1 < len(part.tokens):
             if (error := other_clause(part.tokens[end + 1 :], self.source)) is not None:
@@ -338,10 +348,10 @@ class _ClauseParser:
             )
         return Span(part.tokens[0].end + 1, part.tokens[end].start)
 
-    def _within(self, part: _Part | None) -> ScalarText | None:
+    def _within(self, part: Part | None) -> ScalarText | None:
         return None if part is None else self._expression(part.tokens, part.span, part.head)
 
-    def _subsets(self, part: _Part | None) -> tuple[SubsetItem, ...]:
+    def _subsets(self, part: Part | None) -> tuple[SubsetItem, ...]:
         if part is None:
             return ()
         subsets = []
@@ -367,7 +377,7 @@ class _ClauseParser:
             subsets.append(SubsetItem(self._name(tokens[0]), tuple(self._name(token) for token in members[::2])))
         return tuple(subsets)
 
-    def _definitions(self, part: _Part | None) -> tuple[DefinitionItem, ...]:
+    def _definitions(self, part: Part | None) -> tuple[DefinitionItem, ...]:
         if part is None:
             return ()
         definitions = []
@@ -392,11 +402,6 @@ class _ClauseParser:
 
     def _name(self, token: Token) -> Name:
         return Name(self.rules.fold(token.text, is_quoted=is_quoted(token, self.source)), span_of(token))
-
-
-def _place(head: str) -> int:
-    """Where in the order of clauses a head stands."""
-    return _ORDER.index("AFTER MATCH" if head == "ALL MATCHES" else head)
 
 
 def _is_segment_definition(tokens: list[Token]) -> bool:

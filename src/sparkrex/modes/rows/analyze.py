@@ -47,13 +47,13 @@ def analyze_clause(clause: Clause, scope: Scope, relation: Relation) -> MatchRec
     order_by = order_keys(clause, scope)
     scope = replace(scope, row_time=row_time_column(order_by))
     within = _within(clause, scope, order_by)
-    definitions = _definitions(clause, scope, within)
+    definitions = analyze_definitions(clause, scope, within)
     _check_timeouts(clause, scope)
     plan = MatchRecognize(
         input_columns=tuple(column.name for column in scope.columns),
         partition_by=partition_keys(clause, scope),
         order_by=order_by,
-        measures=_measures(clause, scope),
+        measures=analyze_measures(clause, scope),
         rows_per_match=clause.rows_per_match,
         skip=skip_mode(clause, scope),
         pattern=clause.pattern,
@@ -69,14 +69,16 @@ def analyze_clause(clause: Clause, scope: Scope, relation: Relation) -> MatchRec
     return plan if names is None else replace(plan, output_names=names)
 
 
-def _measures(clause: Clause, scope: Scope) -> tuple[Measure, ...]:
+def analyze_measures(clause: Clause, scope: Scope) -> tuple[Measure, ...]:
+    """The measures of a clause."""
     return tuple(
         Measure(item.name, Converter(scope, item.expression, in_define=False).convert(), item.expression.span)
         for item in written_out(clause, scope)
     )
 
 
-def _definitions(clause: Clause, scope: Scope, within: Expression | None) -> tuple[Definition, ...]:
+def analyze_definitions(clause: Clause, scope: Scope, within: Expression | None) -> tuple[Definition, ...]:
+    """The conditions of its variables, each with the bound of WITHIN."""
     given = {item.variable.text: item.condition for item in clause.definitions}
     definitions = []
     for variable in scope.variables:

@@ -88,7 +88,7 @@ class Interpreter(Matcher):
 
     def find(self, frame: Columns, partitions: Partitions) -> Matches:
         """See `modes.rows.matcher`."""
-        search = _Search(self, frame, partitions)
+        search = Search(self, frame, partitions)
         barred = self.barred(frame, partitions)
         for place in range(len(partitions.ends)):
             search.barred = barred[place]
@@ -100,7 +100,9 @@ class _UndecidedError(Exception):
     """The open partition's end was reached."""
 
 
-class _Search:
+class Search:
+    """One search over the rows of a frame."""
+
     def __init__(self, interpreter: Interpreter, frame: Columns, partitions: Partitions) -> None:
         self.interpreter = interpreter
         self.problem = problem = interpreter.problem
@@ -144,8 +146,8 @@ class _Search:
                 start = following
                 continue
             try:
-                labels = self._match(start, number)
-                following = start + 1 if labels is None else self._rows_after(start, labels)
+                labels = self.match(start, number)
+                following = start + 1 if labels is None else self.rows_after(start, labels)
             except _UndecidedError:
                 if asked is None:
                     break
@@ -163,7 +165,7 @@ class _Search:
             start = following
         partitions.start[place], partitions.number[place] = start, number
 
-    def _match(self, start: int, number: int, window_end: int | None = None) -> list[int] | None:
+    def match(self, start: int, number: int, window_end: int | None = None) -> list[int] | None:
         """Labels of the preferred match at a start row.
 
         With `window_end`, of the preferred beginning of one that maps all rows up to there and needs another.
@@ -269,7 +271,8 @@ class _Search:
         _require_boolean(result, condition, context.span, problem.plan.source)
         return result[0].as_py() is True
 
-    def _rows_after(self, start: int, labels: list[int]) -> int:
+    def rows_after(self, start: int, labels: list[int]) -> int:
+        """Where AFTER MATCH SKIP goes on."""
         skip = self.problem.plan.skip
         if not labels or skip.to is SkipTo.NEXT_ROW:
             return start + 1
@@ -285,7 +288,7 @@ class _Search:
         return start + place
 
 
-class Beginnings(_Search):
+class Beginnings(Search):
     """Searches for what has timed out; see `modes.rows.timeouts`."""
 
     def __init__(self, problem: Problem, frame: Columns, partitions: Partitions) -> None:
@@ -318,7 +321,7 @@ class Beginnings(_Search):
         end = start
         while end < self.high and self.is_inside(window, start, number, end):
             end += 1
-        labels = self._match(start, number, end) if end > start else None
+        labels = self.match(start, number, end) if end > start else None
         # What is read behind the window's last row has to be there, and that no row of the window comes any more.
         if labels and self.is_open and (not self._is_over(start, end) or end > self.limit):
             raise _UndecidedError

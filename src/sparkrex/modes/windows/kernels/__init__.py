@@ -1,0 +1,1 @@
+"""Kernels of searches in frames. They may call those of `modes.rows`."""
