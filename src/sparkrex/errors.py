@@ -57,10 +57,11 @@ CODES: dict[str, str] = {
     "REX229": "the conditions of a pattern contradict each other",
     "REX230": "a stream has no watermark",
     "REX231": "rows of a stream are not ordered by its watermarked column",
-    "REX232": "a window is not defined, or cannot be extended so",
-    "REX233": "the frame of a row pattern",
-    "REX234": "what is called over a window with a row pattern",
-    "REX235": "what has no meaning for a row pattern in a window",
+    "REX232": "the frame of a row pattern",
+    "REX233": "a function that cannot be called over a window with a row pattern",
+    "REX234": "a measure that a window does not have",
+    "REX235": "a window function or a measure where none may stand",
+    "REX236": "a window is not defined, or cannot be extended so",
     "REX238": "a parameter has no value, or a value no parameter",
     "REX239": "a parameter's value has no literal in SQL",
     "REX301": "not supported yet",
@@ -86,6 +87,7 @@ CODES: dict[str, str] = {
     "REX419": "a stream's checkpoint belongs to another query or format, or is damaged",
     "REX420": "there is no state of the query in the checkpoint",
     "REX421": "Spark is not set to keep the state of a stream",
+    "REX422": "the end of a frame is NULL or negative",
     "REX901": "internal error",
 }
 

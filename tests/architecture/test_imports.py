@@ -62,6 +62,14 @@ TABLE: dict[str, Allowed] = {
         *FOUNDATION, "syntax", "languages", "languages/sqlts", "languages/sqlts/claim", "scalar", "scalar/analyze",
         "modes", "modes/plan", "modes/rows", "statement/site", packages="sqlglot",
     ),
+    # Windows of a query, which stand in the statement as the language says.
+    "languages/windows": allow(
+        *FOUNDATION, "syntax", "languages", "modes/plan", "statement", "statement/site", packages="sqlglot"
+    ),
+    "languages/windows/language": allow(
+        *FOUNDATION, "syntax", "languages", "languages/windows", "scalar/analyze", "modes", "modes/plan",
+        "modes/windows", "statement/site", packages="sqlglot",
+    ),
     # Expressions. Syntax that only a host knows is kept as sqlglot reads it; SQL is written in `render` only.
     "scalar": allow(*FOUNDATION, "syntax", packages="sqlglot"),
     "scalar/render": allow(*FOUNDATION, "scalar", packages="sqlglot"),
@@ -108,6 +116,13 @@ TABLE: dict[str, Allowed] = {
         "modes/rows/kernels", packages="numpy pyarrow",
     ),
     "modes/rows/kernels": allow("kernels", packages="numpy numba"),
+    # Row patterns in windows search as row patterns do, in frames.
+    "modes/windows": allow(
+        *FOUNDATION, "syntax", "languages", "languages/windows", *EXPRESSIONS, "scalar/analyze", *EVALUATION, "kernels",
+        "modes", "modes/plan", "modes/rows", "modes/rows/kernels", "modes/windows/kernels", *LOWERING,
+        packages="numpy pyarrow sqlglot",
+    ),
+    "modes/windows/kernels": allow("kernels", "modes/rows/kernels", packages="numpy numba"),
     # Segments. Aggregates know arrays, not patterns or plans; operators carry out plans and do not know who makes them.
     "modes/segments": allow(
         *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "modes/plan", *SEGMENTS, *LOWERING,

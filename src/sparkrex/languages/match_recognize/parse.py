@@ -103,7 +103,7 @@ class ClauseParser:
         self.in_segments = (
             all_matches is not None
             or speaks_of_segments(pattern)
-            or (definitions is not None and any(map(_is_segment_definition, self._items(definitions))))
+            or (definitions is not None and any(map(is_segment_definition, self._items(definitions))))
         )
         return Clause(
             partition_by=self._partition_by(parts.get("PARTITION BY")),
@@ -382,7 +382,7 @@ class ClauseParser:
             return ()
         definitions = []
         for item in self._items(part):
-            is_segment = _is_segment_definition(item)
+            is_segment = is_segment_definition(item)
             tokens = item[1:] if is_segment else item
             if len(tokens) < 2 or not self._is_name(tokens[0]) or word(tokens[1]) != "AS":
                 raise ParseError(
@@ -404,7 +404,7 @@ class ClauseParser:
         return Name(self.rules.fold(token.text, is_quoted=is_quoted(token, self.source)), span_of(token))
 
 
-def _is_segment_definition(tokens: list[Token]) -> bool:
+def is_segment_definition(tokens: list[Token]) -> bool:
     """Whether a definition starts with the word SEGMENT, rather than defining a variable of that name."""
     return len(tokens) > 1 and word(tokens[0]) in ("SEGMENT", "SEG") and word(tokens[1]) != "AS"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import AnalysisError, ParseError, nearest
+from sparkrex.languages.windows.aggregates import enclosing_aggregate
 from sparkrex.languages.windows.outline import CLOSERS, OPENERS, Query, depths, find_select, split_at_commas
 from sparkrex.source import Source, Span
 from sparkrex.syntax.tokens import closing, is_quoted, span_of, word
@@ -66,7 +67,7 @@ def pattern_sign(tokens: Sequence[Token], spec: range) -> int | None:
             case "AFTER":
                 is_sign = following[0] == "MATCH"
             case "INITIAL" | "SEEK":
-                is_sign = following[0] == "PATTERN"
+                is_sign = following[0] in ("PATTERN", "") or following[0] in SIGNS
             case "PATTERN":
                 is_sign = following[0] == "("
             case "SUBSET":
@@ -96,7 +97,7 @@ def window_around(tokens: Sequence[Token], sign: int, source: Source) -> range |
 
 def find_windows(tokens: Sequence[Token], query: Query, source: Source) -> list[Window]:
     """All windows of a query, in the order in which they stand."""
-    found = []
+    found: list[Window] = []
     for places in split_at_commas(tokens, query.clause("WINDOW")):
         if len(places) < 4 or word(tokens[places.start + 1]) != "AS" or word(tokens[places.start + 2]) != "(":
             at = tokens[places.start] if places else tokens[query.heads["WINDOW"]]
@@ -107,13 +108,14 @@ def find_windows(tokens: Sequence[Token], query: Query, source: Source) -> list[
         name = tokens[places.start].text.lower()
         if any(window.name == name for window in found):
             raise AnalysisError(
-                "REX205", f"window {tokens[places.start].text} is defined twice", source,
+                "REX236", f"window {tokens[places.start].text} is defined twice", source,
                 span_of(tokens[places.start]),
             )
         found.append(_window(tokens, name, spec, places))
-    for over in overs(tokens, query):
-        if over < query.last and word(tokens[over + 1]) == "(":
-            found.append(_window(tokens, None, range(over + 2, closing(tokens, over + 1, source)), None))
+    found += [
+        _window(tokens, None, range(over + 2, closing(tokens, over + 1, source)), None)
+        for over in overs(tokens, query) if over < query.last and word(tokens[over + 1]) == "("
+    ]
     return sorted(found, key=lambda window: window.spec.start)
 
 
@@ -145,7 +147,7 @@ def base_parts(
         if base is None or name in seen:
             names = [one.name for one in windows if one.name is not None and one is not window]
             raise AnalysisError(
-                "REX232", f"window {token.text} is not defined" if base is None else f"window {token.text} extends "
+                "REX236", f"window {token.text} is not defined" if base is None else f"window {token.text} extends "
                 "itself", source, span_of(token),
                 hint=nearest(token.text, names) or "WINDOW w AS (PARTITION BY ... ORDER BY ...) defines one",
             )
@@ -154,18 +156,18 @@ def base_parts(
             depth == 0 and word(tokens[index]) in _FRAMES for index, depth in depths(tokens, base.spec)
         ):
             raise AnalysisError(
-                "REX232", f"window {token.text} has a frame, so no other window can extend it", source, span_of(token),
+                "REX236", f"window {token.text} has a frame, so no other window can extend it", source, span_of(token),
                 hint=f"call over it as it is: OVER {token.text}; or move what they share into a window without frame",
             )
         if partitions is not None:
             raise AnalysisError(
-                "REX232", f"PARTITION BY cannot be given again: this window extends {token.text}", source,
+                "REX236", f"PARTITION BY cannot be given again: this window extends {token.text}", source,
                 span_of(tokens[partitions]), hint=f"PARTITION BY belongs to {token.text}",
             )
         base_partition, base_order = _keys(tokens, base)
         if orders is not None and base_order is not None:
             raise AnalysisError(
-                "REX232", f"ORDER BY is given twice: window {token.text} has one", source, span_of(tokens[orders]),
+                "REX236", f"ORDER BY is given twice: window {token.text} has one", source, span_of(tokens[orders]),
                 hint="leave one of them out",
             )
         partitions, orders = base_partition, base_order if orders is None else orders
@@ -191,25 +193,26 @@ def find_calls(tokens: Sequence[Token], query: Query, windows: Sequence[Window],
     inline = {window.spec.start: window for window in windows if window.definition is None}
     ranges: list[tuple[int, int]] = []
     calls = []
+    for window in windows:
+        base = None if window.base is None else named.get(tokens[window.base].text.lower())
+        if window.sign is not None or (base is not None and base.sign is not None):
+            base_parts(tokens, window, windows, source)  # says what cannot be extended
     for over in overs(tokens, query):
         if over == query.last:
             continue
+        called: Window | None
         if word(tokens[over + 1]) == "(":
-            window = inline.get(over + 2)
+            called = inline.get(over + 2)
             last = closing(tokens, over + 1, source)
         else:
-            window, last = named.get(tokens[over + 1].text.lower()), over + 1
+            called, last = named.get(tokens[over + 1].text.lower()), over + 1
         first, name = _called(tokens, over, source)
         ranges.append((first, last))
-        if window is not None and window.sign is None and window.base is not None and len(window.spec) == 1:
-            base = named.get(tokens[window.base].text.lower())
-            if base is not None and base.sign is not None:
-                base_parts(tokens, window, windows, source)  # says that it cannot be extended
-        if window is None or window.sign is None:
+        if called is None or called.sign is None:
             if name is not None:
                 raise _no_measures(tokens, over, name, windows, source)
             continue
-        calls.append(Call(first, last, over, window, name))
+        calls.append(Call(first, last, over, called, name))
     for call in calls:
         _check_place(tokens, call, query, ranges, source)
         if call.name is None:
@@ -239,9 +242,7 @@ def _called(tokens: Sequence[Token], over: int, source: Source) -> tuple[int, in
         return index, index
     while True:
         opening = _opening(tokens, index)
-        if opening > 1 and word(tokens[opening - 1]) == "FILTER":
-            index = opening - 2
-        elif opening > 1 and word(tokens[opening - 1]) == "WITHIN GROUP":
+        if opening > 1 and word(tokens[opening - 1]) in ("FILTER", "WITHIN GROUP"):
             index = opening - 2
         elif opening > 2 and [word(token) for token in tokens[opening - 2 : opening]] == ["WITHIN", "GROUP"]:
             index = opening - 3
@@ -271,7 +272,7 @@ def _no_measures(
     known = [window.name for window in windows if window.name is not None]
     if word(following) != "(" and following.text.lower() not in known:
         return AnalysisError(
-            "REX232", f"window {following.text} is not defined", source, span_of(following),
+            "REX236", f"window {following.text} is not defined", source, span_of(following),
             hint=nearest(following.text, known) or "WINDOW w AS (... MEASURES ... PATTERN (...) DEFINE ...)",
         )
     return AnalysisError(
@@ -290,20 +291,26 @@ def _check_place(
         for first, last in ranges
     ):
         raise AnalysisError(
-            "REX234", "a call over a window cannot be nested in another one", source, span,
+            "REX235", "a call over a window cannot be nested in another one", source, span,
             hint="compute the inner one in a subquery: FROM (SELECT ..., m OVER w AS m FROM t WINDOW ...)",
+        )
+    aggregate = enclosing_aggregate(tokens, call.first)
+    if aggregate is not None:
+        raise AnalysisError(
+            "REX235", f"a call over a window cannot be an argument of {tokens[aggregate].text}", source, span,
+            hint="select the call in a subquery, and aggregate around it",
         )
     clause = query.clause_of(call.first)
     if clause == "WINDOW":
         raise AnalysisError(
-            "REX234", "a window cannot be defined by calls over windows", source, span,
+            "REX235", "a window cannot be defined by calls over windows", source, span,
             hint="compute the call in a subquery first",
         )
     if clause not in _CALLED_IN or (clause == "ORDER BY" and query.is_operand):
         place = "ORDER BY of a set operation" if clause == "ORDER BY" else clause
         where = "FROM (JOIN ... ON)" if clause == "FROM" else place
         raise AnalysisError(
-            "REX234", f"a call over a window is not allowed in {where}", source, span,
+            "REX235", f"a call over a window is not allowed in {where}", source, span,
             hint="it may stand in the SELECT list, in ORDER BY and in QUALIFY; for WHERE, select it in a subquery",
         )
 
@@ -313,7 +320,7 @@ def _check_function(tokens: Sequence[Token], call: Call, source: Source) -> None
     name = word(tokens[call.first])
     if name in _WITHOUT_FRAME and word(tokens[call.first + 1]) == "(":
         raise AnalysisError(
-            "REX234", f"{name.lower()} takes no frame, so it cannot be called over a window with a row pattern",
+            "REX233", f"{name.lower()} takes no frame, so it cannot be called over a window with a row pattern",
             source, span_of(tokens[call.first]),
             hint="aggregates, first_value, last_value and nth_value can; MEASURES PREV(...) or NEXT(...) navigate",
         )

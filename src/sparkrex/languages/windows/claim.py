@@ -53,7 +53,9 @@ def find_end(tokens: Sequence[Token], sign: int, source: Source) -> int | None:
     """
     if word(tokens[sign]) == "OVER":
         first = find_select(tokens, sign)
-        return None if first is None else _check_plain(tokens, sign, first, source)
+        if first is not None:
+            _check_plain(tokens, sign, first, source)
+        return None
     spec = window_around(tokens, sign, source)
     if spec is None or pattern_sign(tokens, spec) != sign:
         return None
@@ -178,7 +180,7 @@ def _single_item(
 def _input(
     claim: _Claim, single: Input | None, projection: Projection | None
 ) -> tuple[tuple[Piece, ...] | None, int]:
-    """What the window reads, None for its FROM item as it is; and the last token that the relation takes the place of."""
+    """What the window reads, None for its FROM item as it is; and the last token that the relation replaces."""
     query = claim.query
     places = query.clause("FROM")
     last = places.stop - 1
@@ -254,11 +256,13 @@ def _named(claim: _Claim, edits: Sequence[Edit], projection: Projection | None) 
     """The edits, with names for items of the SELECT list that are changed and had none of their own."""
     tokens, query = claim.tokens, claim.query
     named = list(edits)
-    changed = [(call.first, call.last, call) for call in claim.calls]
+    starred = [item for item in query.items if any(tokens[i].token_type is TokenType.STAR for i in (item[0], item[-1]))]
+    changed: list[tuple[int, int, Call | None]] = [(call.first, call.last, call) for call in claim.calls]
     changed += [] if projection is None else [(edit.first, edit.last, None) for edit in projection.edits]
     for item in query.items:
         inside = [one for one in changed if one[0] in item]
-        if not inside or has_alias(tokens, item, [one[:2] for one in inside]):
+        is_renamed = projection is not None and item not in starred
+        if not (inside or is_renamed) or has_alias(tokens, item, [one[:2] for one in inside]):
             continue
         at_end = next((one[2] for one in inside if one[1] == item.stop - 1), None)
         is_ours = at_end.window is claim.window if at_end is not None else claim.is_first()
@@ -269,7 +273,7 @@ def _named(claim: _Claim, edits: Sequence[Edit], projection: Projection | None) 
 
 
 def _qualify_edits(claim: _Claim) -> list[Edit]:
-    """Hosts want a window function where QUALIFY is; if none is left there, one that changes nothing takes its place."""
+    """Hosts want a window function where QUALIFY is: if none is left, one that changes nothing is added."""
     query, tokens = claim.query, claim.tokens
     places = query.clauses.get("QUALIFY")
     if places is None:
@@ -284,15 +288,14 @@ def _qualify_edits(claim: _Claim) -> list[Edit]:
 
 def _outermost(edits: Sequence[Edit]) -> list[Edit]:
     """Edits without those inside of others."""
-    kept: list[Edit] = []
-    for edit in edits:
+    return [
+        edit for edit in edits
         if not any(
-            other is not edit and other.first <= edit.first and edit.last <= other.last
+            other.first <= edit.first and edit.last <= other.last
             and (other.first, other.last) != (edit.first, edit.last)
             for other in edits
-        ):
-            kept.append(edit)
-    return kept
+        )
+    ]
 
 
 def _clause_tokens(claim: _Claim, projection: Projection | None) -> list[Token]:

@@ -1,4 +1,4 @@
-"""Row patterns in windows as a language: it claims windows of a query, and its plans are those of the mode `windows`."""
+"""Row patterns in windows as a language: it claims windows of a query; its plans are of the mode `windows`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WindowLanguage:
     """See `modes.protocol.Language` and `Claiming`."""
 
     def site_end(self, tokens: Sequence[Token], sign: int, source: Source) -> int | None:
-        """Behind the query of the window whose row pattern begins at the sign; elsewhere the words mean other things."""
+        """Behind the query of the window whose row pattern begins at the sign; elsewhere the words mean others."""
         return find_end(tokens, sign, source)
 
     def claim(

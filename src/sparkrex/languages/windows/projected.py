@@ -15,13 +15,14 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sparkrex.errors import UnsupportedError
 from sparkrex.languages.match_recognize import traverse
+from sparkrex.languages.windows.aggregates import call_end, is_aggregate_call, is_windowed
 from sparkrex.languages.windows.naming import has_alias
 from sparkrex.languages.windows.outline import depths, split_at_commas
 from sparkrex.languages.windows.parse import parse_window
 from sparkrex.source import Span
 from sparkrex.statement.site import Edit
 from sparkrex.syntax.names import name_rules
-from sparkrex.syntax.scalar_text import ROW_PATTERN_FUNCTIONS, parse_expression, row_pattern_function
+from sparkrex.syntax.scalar_text import parse_expression, row_pattern_function
 from sparkrex.syntax.tokens import closing, span_of, word
 
 if TYPE_CHECKING:
@@ -34,28 +35,11 @@ if TYPE_CHECKING:
     from sparkrex.source import Source
     from sparkrex.statement.site import Piece
 
-_MORE_AGGREGATES = {
-    "ANY_VALUE", "ARG_MAX", "ARG_MIN", "ARRAY_AGG", "BIT_AND", "BIT_OR", "BIT_XOR", "BOOL_AND", "BOOL_OR", "COUNT_IF",
-    "EVERY", "FAVG", "FSUM", "GEOMETRIC_MEAN", "HISTOGRAM", "KURTOSIS", "LIST", "MAD", "MAX_BY", "MIN_BY", "MEAN",
-    "MEDIAN", "MODE", "PRODUCT", "QUANTILE", "QUANTILE_CONT", "QUANTILE_DISC", "SKEWNESS", "SOME", "STRING_AGG",
-    "COLLECT_LIST", "COLLECT_SET", "MAP_AGG", "ENTROPY", "LISTAGG", "GROUP_CONCAT", "STD", "VAR", "GROUPING",
-    "GROUPING_ID",
-}
-_ONLY_WINDOWS = {"FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "LAG", "LEAD", "ROW_NUMBER", "FIRST", "LAST"}
-
-
-def _aggregate_names() -> set[str]:
-    known = {
-        name.upper() for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)
-    }
-    return (known | _MORE_AGGREGATES) - _ONLY_WINDOWS - ROW_PATTERN_FUNCTIONS
-
-
 @dataclass(slots=True)
 class Projection:
-    """`names` are the columns of the subquery, `input` its text; `edits` put the columns in the place of what they are.
+    """`names` are the columns of the subquery, `input` its text; `edits` put the columns in the place of references.
 
-    `replaced_tokens` does the same for tokens, by the offset at which a reference starts: where it ends, and its column.
+    `replaced_tokens` does the same for tokens: by the offset at which a reference starts, where it ends and its column.
     """
 
     names: tuple[str, ...]
@@ -71,10 +55,11 @@ def is_grouped(tokens: Sequence[Token], query: Query, windows: Sequence[Window])
     regions = [*query.items, query.clause("QUALIFY"), *([] if query.is_operand else [query.clause("ORDER BY")])]
     regions += [window.spec for window in windows if window.definition is not None]
     of_patterns = [range(window.sign, window.spec.stop) for window in windows if window.sign is not None]
-    names = _aggregate_names()
     for region in regions:
         for index, is_own in _own_tokens(tokens, region):
-            if is_own and not any(index in places for places in of_patterns) and _is_aggregate_call(tokens, index, names) and not _is_windowed(tokens, index):
+            if not is_own or any(index in places for places in of_patterns):
+                continue
+            if is_aggregate_call(tokens, index) and not is_windowed(tokens, index):
                 return True
     return False
 
@@ -94,43 +79,6 @@ def _own_tokens(tokens: Sequence[Token], region: range) -> Iterable[tuple[int, b
                     inner_end = at
                     break
         yield index, index > inner_end
-
-
-def _is_aggregate_call(tokens: Sequence[Token], index: int, names: set[str]) -> bool:
-    return (
-        word(tokens[index]) in names and index + 1 < len(tokens)
-        and tokens[index + 1].token_type is TokenType.L_PAREN and tokens[index - 1].token_type is not TokenType.DOT
-    )
-
-
-def _call_end(tokens: Sequence[Token], index: int) -> int:
-    """The last token of the aggregate that is called at `index`, with FILTER and WITHIN GROUP."""
-    end = _close(tokens, index + 1)
-    while end + 2 < len(tokens):
-        following = word(tokens[end + 1])
-        if following in ("FILTER", "WITHIN GROUP") and word(tokens[end + 2]) == "(":
-            end = _close(tokens, end + 2)
-        elif following == "WITHIN" and word(tokens[end + 2]) == "GROUP" and word(tokens[end + 3]) == "(":
-            end = _close(tokens, end + 3)
-        else:
-            break
-    return end
-
-
-def _close(tokens: Sequence[Token], opening: int) -> int:
-    depth = 0
-    for index in range(opening, len(tokens)):
-        kind = tokens[index].token_type
-        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-        if depth == 0:
-            return index
-    return len(tokens) - 1
-
-
-def _is_windowed(tokens: Sequence[Token], index: int) -> bool:
-    end = _call_end(tokens, index)
-    following = [word(token) for token in tokens[end + 1 : end + 3]]
-    return bool(following) and (following[0] in ("OVER", "IGNORE NULLS", "RESPECT NULLS") or following[1:] == ["NULLS"])
 
 
 def project(
@@ -155,7 +103,6 @@ class _Projector:
         self.prefix = prefix
         self.window_tokens = window_tokens
         self.at = {token.start: index for index, token in enumerate(tokens)}
-        self.aggregates = _aggregate_names()
         self.columns: dict[str, tuple[str, tuple[int, int]]] = {}
         self.groups = self._group_items()
         self.is_grouped = is_grouped(tokens, query, windows)
@@ -370,14 +317,14 @@ class _Projector:
         self, region: range, taken: Sequence[tuple[int, int]], variables: frozenset[str], *, in_text: bool,
         in_pattern: bool,
     ) -> list[tuple[int, int]]:
-        """Aggregates of groups. In MEASURES and DEFINE those that read what groups do not have; others are of matches."""
+        """Aggregates of groups. In MEASURES and DEFINE those that read what groups lack; others are of matches."""
         found: list[tuple[int, int]] = []
         for index, is_own in _own_tokens(self.tokens, region):
             if not is_own or any(begin <= index <= end for begin, end in [*taken, *found]):
                 continue
-            if not _is_aggregate_call(self.tokens, index, self.aggregates) or _is_windowed(self.tokens, index):
+            if not is_aggregate_call(self.tokens, index) or is_windowed(self.tokens, index):
                 continue
-            last = _call_end(self.tokens, index)
+            last = call_end(self.tokens, index)
             if in_pattern and not self._reads_ungrouped(range(index + 2, closing(self.tokens, index + 1, self.source)),
                                                         variables):
                 continue
@@ -397,8 +344,8 @@ class _Projector:
             if self.tokens[first].text.lower() in variables:
                 return False
             if any(
-                _is_aggregate_call(self.tokens, index, self.aggregates)
-                and index < first <= _call_end(self.tokens, index)
+                is_aggregate_call(self.tokens, index)
+                and index < first <= call_end(self.tokens, index)
                 for index in arguments
             ):
                 continue

@@ -46,20 +46,18 @@ def analyze_window(parsed: Parsed, scope: Scope, relation: Relation) -> PatternW
             number = _measure_number(item, measures, scope)
             calls.append(WindowCall(item.column, item.span, measure=used.setdefault(number, len(used))))
         else:
-            calls.append(_function(item, replace(scope, variables=(), unions={}), functions))
-    common = {
-        "input_columns": tuple(column.name for column in scope.columns),
-        "partition_by": partition_keys(clause, scope), "order_by": order_by,
-        "measures": tuple(measures[number] for number in used),
-        "dialect": scope.dialect_name, "source": scope.source, "span": relation.span,
-    }
+            calls.append(_function(item, replace(scope, variables=(), unions={}), functions, measures))
     search = MatchRecognize(
-        **common, rows_per_match=RowsPerMatch.ONE, skip=skip_mode(clause, scope), pattern=clause.pattern,
-        subsets=tuple(Subset(name, members) for name, members in scope.unions.items()),
+        input_columns=tuple(column.name for column in scope.columns), partition_by=partition_keys(clause, scope),
+        order_by=order_by, measures=tuple(measures[number] for number in used), dialect=scope.dialect_name,
+        source=scope.source, span=relation.span, rows_per_match=RowsPerMatch.ONE, skip=skip_mode(clause, scope),
+        pattern=clause.pattern, subsets=tuple(Subset(name, members) for name, members in scope.unions.items()),
         definitions=analyze_definitions(clause, scope, None),
     )
     return PatternWindow(
-        **common, search=search, functions=tuple(functions), calls=tuple(calls), is_seek=parsed.is_seek,
+        input_columns=search.input_columns, partition_by=search.partition_by, order_by=order_by,
+        measures=search.measures, dialect=search.dialect, source=search.source, span=search.span,
+        search=search, functions=tuple(functions), calls=tuple(calls), is_seek=parsed.is_seek,
         frame_end=_frame_end(parsed, scope), frame_span=parsed.frame_span,
     )
 
@@ -85,7 +83,9 @@ def _measure_number(item: CallItem, measures: tuple[Measure, ...], scope: Scope)
     return found[0]
 
 
-def _function(item: CallItem, scope: Scope, functions: list[Measure]) -> WindowCall:
+def _function(
+    item: CallItem, scope: Scope, functions: list[Measure], measures: tuple[Measure, ...]
+) -> WindowCall:
     """A function over the rows of a match."""
     text = item.function
     assert text is not None  # else it is a measure
@@ -96,7 +96,7 @@ def _function(item: CallItem, scope: Scope, functions: list[Measure]) -> WindowC
         node = node.this
     if isinstance(node, exp.Window) or any(isinstance(part, exp.Window) for part in node.walk()):
         raise AnalysisError(
-            "REX234", "a window function cannot be an argument of another one", scope.source, item.span,
+            "REX235", "a window function cannot be an argument of another one", scope.source, item.span,
             hint="compute the inner one in a subquery",
         )
     if isinstance(node, _VALUES):
@@ -111,8 +111,13 @@ def _function(item: CallItem, scope: Scope, functions: list[Measure]) -> WindowC
         return WindowCall(item.column, item.span, value=value)
     if not is_aggregate(text.tree, scope):
         name = node.name if isinstance(node, exp.Anonymous) else node.key
+        if any(measure.name.lower() == name.lower() for measure in measures):
+            raise AnalysisError(
+                "REX234", f"{name} is a measure, and a measure is called without parentheses", scope.source, item.span,
+                hint=f"{name} OVER w",
+            )
         raise AnalysisError(
-            "REX234", f"{name.lower()} cannot be called over a window with a row pattern", scope.source, item.span,
+            "REX233", f"{name.lower()} cannot be called over a window with a row pattern", scope.source, item.span,
             hint="aggregates, first_value, last_value and nth_value can; other functions belong around the call",
         )
     expression = Converter(scope, text, in_define=False).convert()
@@ -129,7 +134,7 @@ def _offset(node: exp.Expr, item: CallItem, scope: Scope) -> int:
         return int(number.name) - 1
     if isinstance(number, exp.Literal | exp.Neg | exp.Null):
         raise AnalysisError(
-            "REX234", "nth_value counts rows from 1", scope.source, item.span, hint="nth_value(x, 1) is the first"
+            "REX233", "nth_value counts rows from 1", scope.source, item.span, hint="nth_value(x, 1) is the first"
         )
     raise UnsupportedError(
         "REX301", "nth_value over a window with a row pattern needs a number", scope.source, item.span,
@@ -150,12 +155,12 @@ def _frame_end(parsed: Parsed, scope: Scope) -> Expression | None:
         value = -1
     if value is None or (isinstance(value, int) and value < 0):
         raise AnalysisError(
-            "REX233", "a frame ends at the current row or behind it", scope.source, span,
+            "REX422", "a frame ends at the current row or behind it", scope.source, span,
             hint="give a number of rows, 0 or more: ROWS BETWEEN CURRENT ROW AND 5 FOLLOWING",
         )
     if isinstance(value, bool) or not isinstance(value, int):
         raise AnalysisError(
-            "REX233", "the end of a frame is a number of rows", scope.source, span, hint="5 FOLLOWING",
+            "REX232", "the end of a frame is a number of rows, an integer", scope.source, span, hint="5 FOLLOWING",
         )
     return found
 

@@ -12,6 +12,7 @@ from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.modes.rows.backtrack.matcher import BacktrackMatcher
 from sparkrex.modes.rows.deadlines import find_deadlines
 from sparkrex.modes.rows.kernels.arguments import Instructions, Limits, Tests
+from sparkrex.modes.rows.kernels.backtrack import DONE
 from sparkrex.modes.rows.runs import first_variables, run_tables
 from sparkrex.modes.windows.edges import evaluate_edges, find_edges, reach_before
 from sparkrex.modes.windows.found import Found
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from sparkrex.evaluate.context import Context
     from sparkrex.modes.rows.kernels.arguments import RunTables
-    from sparkrex.modes.rows.problem import Problem
 
 LEAST_ROWS = 1 << 15
 """Fewer rows than this are not worth a thread of their own."""
@@ -50,7 +50,7 @@ class BacktrackSearch(BacktrackMatcher):
         search = partial(self._search_pieces, frame, ends, is_seek, context, bitmap_of, bitmaps, edges, stop)
         parts = []
         for status, row, n_matches, found, n_labels, labels in spread(search, pieces, partial(stop.fill, 1)):
-            if status != kernel.DONE:
+            if status != DONE:
                 raise problem.failure(status, int(row))
             parts.append(Found.of(found[:n_matches], labels[:n_labels]))
         return Found.joined(parts)
@@ -60,7 +60,10 @@ class BacktrackSearch(BacktrackMatcher):
         edges = find_edges(problem, problem.conditions, is_bounded=is_bounded)
         lines, variants = evaluate_edges(problem, edges, problem.conditions, frame)
         back, ahead = np.zeros((2, max(1, len(numbers))), np.int64)
-        widest = [1 + max([0, *(edge.back for edge in edges.values())]), 1 + max([0, *(e.ahead for e in edges.values())])]
+        widest = (
+            1 + max((edge.back for edge in edges.values()), default=0),
+            1 + max((edge.ahead for edge in edges.values()), default=0),
+        )
         variant_of = np.full((max(1, len(numbers)), *widest), -1, np.int32)
         for name, edge in edges.items():
             back[numbers[name]], ahead[numbers[name]] = edge.back, edge.ahead

@@ -1,4 +1,4 @@
-"""Row conditions at the ends of frames: what looks back before a frame's first row, or ahead behind its last, sees NULL.
+"""Row conditions at the ends of frames: what looks before a frame's first row, or behind its last, sees NULL.
 
 A condition that looks so many rows back has as many other values, by how far its row is from the frame's first; the
 same for rows ahead where frames end before the partition does. Each of them is a bitmap over all rows: evaluated as the
@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.modes.rows.conditions import least_positions, reach
 from sparkrex.scalar.expression import Call, ColumnAt, Expression, walk
@@ -20,6 +18,7 @@ from sparkrex.scalar.split import Condition
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from sparkrex.columns.ordered import Columns

@@ -21,8 +21,8 @@ from sparkrex.modes.windows.choose import Choice, choose_search
 from sparkrex.modes.windows.found import Found
 from sparkrex.modes.windows.frames import frame_ends
 from sparkrex.modes.windows.functions import aggregate_values, row_of, with_arguments
+from sparkrex.modes.windows.interpreted import InterpretedSearch, when_tested
 from sparkrex.modes.windows.reader import FrameReader
-from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.windows.plan import PatternWindow
     from sparkrex.settings import Settings
+    from sparkrex.stopwatch import Stopwatch
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,7 +67,14 @@ class WindowSearch:
         if not used:
             columns = pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
         frame = Columns(columns, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
-        return self.choice.search.search(frame, ends, is_seek=self.plan.is_seek)
+        try:
+            return self.choice.search.search(frame, ends, is_seek=self.plan.is_seek)
+        except ExecutionError:
+            # Conditions of rows are evaluated for all rows. One that fails counts only if it is tested.
+            tested = when_tested(self.choice.problem)
+            if tested is None:
+                raise
+        return InterpretedSearch(tested).search(frame, ends, is_seek=self.plan.is_seek)
 
     def _read(
         self, table: pa.Table, arrangement: Arrangement, found: Found, ends: NDArray[np.int64] | None

@@ -48,18 +48,18 @@ def _numbers(plan: PatternWindow, column: pa.ChunkedArray) -> NDArray[np.int64]:
     is_whole = pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0) or pa.types.is_null(kind)
     if not is_whole:
         raise AnalysisError(
-            "REX233", f"the end of a frame is a number of rows, not {kind}", plan.source, plan.frame_end.span,
-            hint="CAST(... AS BIGINT)",
+            "REX232", f"the end of a frame is an integer, a number of rows, not {kind}", plan.source,
+            plan.frame_end.span, hint="CAST(... AS BIGINT)",
         )
     if column.null_count:
         raise ExecutionError(
-            "REX405", "the end of a frame is NULL", plan.source, plan.frame_end.span,
+            "REX422", "the end of a frame is NULL", plan.source, plan.frame_end.span,
             hint="COALESCE(n, 0) FOLLOWING, for example",
         )
     values = plain(column)
     if len(values) and pc.min(values).as_py() < 0:
         raise ExecutionError(
-            "REX405", "the end of a frame is negative", plan.source, plan.frame_end.span,
+            "REX422", "the end of a frame is negative", plan.source, plan.frame_end.span,
             hint="a frame ends at the current row or behind it: GREATEST(n, 0) FOLLOWING, for example",
         )
     if pa.types.is_decimal(kind) or pa.types.is_uint64(kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +14,26 @@ from sparkrex.modes.rows.interpreter import Interpreter, Search
 from sparkrex.modes.rows.matcher import Partitions
 from sparkrex.modes.windows.edges import evaluate_edges, find_edges
 from sparkrex.modes.windows.found import Found
+from sparkrex.scalar.guards import can_fail
+from sparkrex.scalar.split import Condition, conjunction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.ordered import Columns
+    from sparkrex.modes.rows.problem import Problem
+
+
+def when_tested(problem: Problem) -> Problem | None:
+    """The problem with conditions that can fail evaluated where they are tested; None if there are none."""
+    conditions = []
+    for condition in problem.conditions:
+        if condition.row is not None and can_fail(condition.row):
+            parts = [condition.row] if condition.context is None else [condition.row, condition.context]
+            conditions.append(Condition(condition.variable, None, conjunction(parts)))
+        else:
+            conditions.append(condition)
+    return None if tuple(conditions) == problem.conditions else replace(problem, conditions=tuple(conditions))
 
 
 class InterpretedSearch(Interpreter):

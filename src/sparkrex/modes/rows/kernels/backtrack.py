@@ -37,11 +37,11 @@ GIVEN_UP = 2
 DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT, BUDGET, OVERFLOW, DIVISION_BY_ZERO, STOPPED = range(7)
 
 # How the search from a start row ends, beside the errors above.
-FOUND, NOT_FOUND, UNDECIDED, NEEDS_ROOM = range(20, 24)
+_FOUND, _NOT_FOUND, _UNDECIDED, _NEEDS_ROOM = range(20, 24)
 # What a step of it comes to: go on; this way leads nowhere.
 _GO_ON, _FAILED = range(2)
 # Where it is: in the body of the greedy run on top of the stack, in that of the reluctant one, or elsewhere.
-ELSEWHERE, _RUNNING, _STEPPING = range(3)
+_ELSEWHERE, _RUNNING, _STEPPING = range(3)
 
 # Fields of the stack: a split, or its complement once its second way is being tried; for a run its first row; the row
 # to go on from; the path's version at the first row; what the bound's column must not exceed.
@@ -49,14 +49,14 @@ _SPLIT, _FIRST, _ROW, _VERSION, _BOUND = range(5)
 
 
 @njit(cache=True, nogil=True)
-def grow(array, length):
+def _grow(array, length):
     larger = np.empty(max(2 * array.shape[0], length), array.dtype)
     copy_values(array, 0, array.shape[0], larger, 0)
     return larger
 
 
 @njit(cache=True, nogil=True)
-def deepen(stack):
+def _deepen(stack):
     larger = np.empty((2 * stack.shape[0], stack.shape[1]), stack.dtype)
     copy_table(stack, larger)
     return larger
@@ -74,7 +74,7 @@ def _set(bits, index):
 
 
 @inlined
-def clear(bits, begin, end):
+def _clear(bits, begin, end):
     """Clear the words that hold bits `begin` up to `end`."""
     for word in range(begin >> 6, min(end >> 6, bits.shape[0] - 1) + 1):
         bits[word] = 0
@@ -254,7 +254,7 @@ def _go_back(depth, mode, low, program, runs, memo, tests, stack, memory, start_
             if mode != _STEPPING:
                 version += (row - first) * runs.n_versions[split]
                 return at, row, version, depth, _STEPPING, touched, start_touched
-            mode = ELSEWHERE
+            mode = _ELSEWHERE
             from_row = first
         elif top >= 0:
             if memo.slot[split] >= 0:
@@ -275,7 +275,7 @@ def _go_back(depth, mode, low, program, runs, memo, tests, stack, memory, start_
 
 
 @inlined
-def search_at(at, row, version, depth, steps, mode, touched, start_touched, start, low, high, number, is_open,
+def _search_at(at, row, version, depth, steps, mode, touched, start_touched, start, low, high, number, is_open,
                begins_here, barred, reads_context, program, runs, memo, tests, deadlines, machine, columns, path,
                limits, labels, stack, memory, start_memory):
     """Go on with the search from one start row until it is decided, stops, or needs a deeper stack.
@@ -291,7 +291,7 @@ def search_at(at, row, version, depth, steps, mode, touched, start_touched, star
         if n_instructions & 0xFF == 0 and limits.stop[0] != 0:
             return STOPPED, at, row, version, depth, steps, mode, touched, start_touched
         if depth >= stack.shape[0]:
-            return NEEDS_ROOM, at, row, version, depth, steps, mode, touched, start_touched
+            return _NEEDS_ROOM, at, row, version, depth, steps, mode, touched, start_touched
         signal = _GO_ON
         place = (row, start, low, high, number)
         op = program.operation[at]
@@ -303,7 +303,7 @@ def search_at(at, row, version, depth, steps, mode, touched, start_touched, star
                 if is_open and not is_barred and not _comes_too_late(
                     program.variable[at], deadlines, machine, columns, path, version, labels, place
                 ) and not _leads_nowhere(at, deadlines, machine, columns, path, version, labels, place):
-                    return UNDECIDED, at, row, version, depth, steps, mode, touched, start_touched
+                    return _UNDECIDED, at, row, version, depth, steps, mode, touched, start_touched
             else:
                 variable = program.variable[at]
                 bitmap = tests.bitmap_of[variable]
@@ -331,10 +331,10 @@ def search_at(at, row, version, depth, steps, mode, touched, start_touched, star
                     at = np.int64(program.first[at])
                 elif not _go_on_running(at, row, depth, limit, low, program, runs, memo, columns, stack, memory,
                                         start_memory):
-                    mode = ELSEWHERE
+                    mode = _ELSEWHERE
                     signal = _FAILED
             elif mode == _RUNNING:
-                mode = ELSEWHERE
+                mode = _ELSEWHERE
                 at, signal = _end_run(at, row, depth, limit, program, runs, tests, stack)
             else:
                 signal = _FAILED
@@ -357,11 +357,11 @@ def search_at(at, row, version, depth, steps, mode, touched, start_touched, star
             steps += row - came_from
             stack[depth - 1, _ROW] = row
             # Where neither way leads on it is as if the body had been tried.
-            mode = _STEPPING if signal == _FAILED else ELSEWHERE
+            mode = _STEPPING if signal == _FAILED else _ELSEWHERE
             if signal == _GO_ON:
                 at = np.int64(program.first[at])
         elif op == ACCEPT:
-            return FOUND, at, row, version, depth, steps, mode, touched, start_touched
+            return _FOUND, at, row, version, depth, steps, mode, touched, start_touched
         elif op == START:
             if row == low and begins_here:
                 at = np.int64(program.first[at])
@@ -370,7 +370,7 @@ def search_at(at, row, version, depth, steps, mode, touched, start_touched, star
         elif row < high:  # END
             signal = _FAILED
         elif is_open:
-            return UNDECIDED, at, row, version, depth, steps, mode, touched, start_touched
+            return _UNDECIDED, at, row, version, depth, steps, mode, touched, start_touched
         else:
             at = np.int64(program.first[at])
         if signal == _FAILED:
@@ -378,11 +378,11 @@ def search_at(at, row, version, depth, steps, mode, touched, start_touched, star
                 depth, mode, low, program, runs, memo, tests, stack, memory, start_memory, touched, start_touched
             )
             if at < 0:
-                return NOT_FOUND, at, row, version, depth, steps, mode, touched, start_touched
+                return _NOT_FOUND, at, row, version, depth, steps, mode, touched, start_touched
 
 
 @inlined
-def next_start(start, row, low, labels, skip_mode, skip_member):
+def _next_start(start, row, low, labels, skip_mode, skip_member):
     """Where AFTER MATCH SKIP goes on behind a match up to `row`; DONE, or why it cannot go there."""
     if row == start or skip_mode == NEXT_ROW:
         return start + 1, DONE
@@ -467,32 +467,32 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
                 if start >= until:
                     break
             at, row, version, depth, steps = np.int64(program.entry), start, np.int64(0), 0, np.int64(0)
-            mode, start_touched, outcome = ELSEWHERE, start, NEEDS_ROOM
-            while outcome == NEEDS_ROOM:
+            mode, start_touched, outcome = _ELSEWHERE, start, _NEEDS_ROOM
+            while outcome == _NEEDS_ROOM:
                 if depth >= stack.shape[0]:
-                    stack = deepen(stack)
-                outcome, at, row, version, depth, steps, mode, touched, start_touched = search_at(
+                    stack = _deepen(stack)
+                outcome, at, row, version, depth, steps, mode, touched, start_touched = _search_at(
                     at, row, version, depth, steps, mode, touched, start_touched, start, low, high, number, is_open,
                     bounds.begins[p], bounds.barred[p], reads_context, program, runs, memo, tests, deadlines, machine,
                     columns, path, limits, path_labels, stack, memory, start_memory
                 )
             if start_touched > start:
-                clear(start_memory, (start - low) * memo.n_start_slots, (start_touched - low) * memo.n_start_slots)
+                _clear(start_memory, (start - low) * memo.n_start_slots, (start_touched - low) * memo.n_start_slots)
             following = start + 1
-            if outcome == UNDECIDED:
+            if outcome == _UNDECIDED:
                 if not overtakes:
                     break
                 start = following
                 continue
             if overtakes:
                 bounds.asked[start] = 0
-            if outcome == FOUND:
+            if outcome == _FOUND:
                 if n_matches >= match_start.shape[0]:
-                    match_start = grow(match_start, n_matches + 1)
-                    match_end = grow(match_end, n_matches + 1)
-                    match_number = grow(match_number, n_matches + 1)
+                    match_start = _grow(match_start, n_matches + 1)
+                    match_end = _grow(match_end, n_matches + 1)
+                    match_number = _grow(match_number, n_matches + 1)
                 if n_labels + row - start > labels.shape[0]:
-                    labels = grow(labels, n_labels + row - start)
+                    labels = _grow(labels, n_labels + row - start)
                 match_start[n_matches] = start
                 match_end[n_matches] = row
                 match_number[n_matches] = number
@@ -500,12 +500,12 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
                 n_matches += 1
                 n_labels += row - start
                 number += 1
-                following, outcome = next_start(start, row, low, path_labels, skip_mode, skip_member)
+                following, outcome = _next_start(start, row, low, path_labels, skip_mode, skip_member)
                 if outcome != DONE and limits.reports:  # it is no match
                     n_matches -= 1
                     n_labels -= row - start
                     number -= 1
-            if outcome not in (DONE, NOT_FOUND):
+            if outcome not in (DONE, _NOT_FOUND):
                 if outcome == STOPPED or not limits.reports:
                     return (
                         outcome, start, n_matches, match_start, match_end, match_number, n_labels, labels, n_failed,
@@ -521,7 +521,7 @@ def search(bounds, program, runs, memo, tests, deadlines, machine, columns, path
                 following = start + 1
             start = following
         if touched > low:
-            clear(memory, np.int64(0), (touched - low) * memo.n_slots)
+            _clear(memory, np.int64(0), (touched - low) * memo.n_slots)
         bounds.start[p] = start
         bounds.number[p] = number
     return (

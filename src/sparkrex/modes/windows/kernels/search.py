@@ -17,18 +17,18 @@ import numpy as np
 from sparkrex.kernels.copying import copy_values
 from sparkrex.kernels.lazy import njit
 from sparkrex.modes.rows.kernels.backtrack import (
+    _ELSEWHERE,
+    _FOUND,
+    _NEEDS_ROOM,
+    _NOT_FOUND,
     DONE,
-    ELSEWHERE,
-    FOUND,
-    NEEDS_ROOM,
     NEXT_ROW,
-    NOT_FOUND,
     STOPPED,
-    clear,
-    deepen,
-    grow,
-    next_start,
-    search_at,
+    _clear,
+    _deepen,
+    _grow,
+    _next_start,
+    _search_at,
 )
 
 
@@ -93,7 +93,7 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
             start = row
             if is_seek and not is_bounded and edges.reach == 0:
                 start = max(row, known_start)
-            outcome = NOT_FOUND
+            outcome = _NOT_FOUND
             if not is_seek and runs.possible.shape[0] > 0 and runs.possible[row] == 0:
                 row += 1
                 continue
@@ -102,23 +102,23 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
             at, here, touched = np.int64(program.entry), row, row
             while start < high:
                 if runs.possible.shape[0] > 0 and runs.possible[start] == 0:
-                    outcome = NOT_FOUND
+                    outcome = _NOT_FOUND
                 else:
                     at, here, version, depth, steps = np.int64(program.entry), start, np.int64(0), 0, np.int64(0)
-                    mode, start_touched, outcome = ELSEWHERE, start, NEEDS_ROOM
-                    while outcome == NEEDS_ROOM:
+                    mode, start_touched, outcome = _ELSEWHERE, start, _NEEDS_ROOM
+                    while outcome == _NEEDS_ROOM:
                         if depth >= stack.shape[0]:
-                            stack = deepen(stack)
-                        outcome, at, here, version, depth, steps, mode, touched, start_touched = search_at(
+                            stack = _deepen(stack)
+                        outcome, at, here, version, depth, steps, mode, touched, start_touched = _search_at(
                             at, here, version, depth, steps, mode, touched, start_touched, start, row, high,
                             np.int64(1), False, True, barred, reads_context, program, runs, memo, tests, deadlines,
                             machine, columns, path, limits, path_labels, stack, memory, start_memory
                         )
                     if start_touched > start:
-                        clear(
+                        _clear(
                             start_memory, (start - row) * memo.n_start_slots, (start_touched - row) * memo.n_start_slots
                         )
-                if outcome != NOT_FOUND or not is_seek:
+                if outcome != _NOT_FOUND or not is_seek:
                     break
                 start += 1
                 if not is_bounded and start >= row + edges.reach:
@@ -127,9 +127,9 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
             if has_edges:
                 _take_edges(row, high, edges, tests.bitmaps, saved)
             if touched > row:
-                clear(memory, np.int64(0), (touched - row) * memo.n_slots)
+                _clear(memory, np.int64(0), (touched - row) * memo.n_slots)
             following = row + 1
-            if outcome == FOUND:
+            if outcome == _FOUND:
                 if n_matches >= found.shape[0]:
                     larger = np.empty((2 * n_matches, 3), np.int64)
                     larger[:n_matches] = found[:n_matches]
@@ -140,13 +140,13 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
                 n_matches += 1
                 length = here - start
                 if n_labels + length > labels.shape[0]:
-                    labels = grow(labels, n_labels + length)
+                    labels = _grow(labels, n_labels + length)
                 copy_values(path_labels, start - row, here - row, labels, n_labels)
                 n_labels += length
                 outcome = DONE
                 if length > 0 and skip_mode != NEXT_ROW:
-                    following, outcome = next_start(start, here, row, path_labels, skip_mode, skip_member)
-            if outcome not in (DONE, NOT_FOUND):
+                    following, outcome = _next_start(start, here, row, path_labels, skip_mode, skip_member)
+            if outcome not in (DONE, _NOT_FOUND):
                 return outcome, row, n_matches, found, n_labels, labels
             row = following
     return DONE, np.int64(-1), n_matches, found, n_labels, labels
