@@ -158,6 +158,14 @@ FROM ticks CLUSTER BY symbol AS (X, *Y)
 WHERE Y.price < X.price""",
     ),
     Example(
+        "REX110",
+        "A window with a row pattern has, in this order, PARTITION BY, ORDER BY, MEASURES, the frame, AFTER "
+        "MATCH SKIP, INITIAL or SEEK, PATTERN, SUBSET and DEFINE; the frame, PATTERN and DEFINE are required. "
+        "See [windows](windows.md).",
+        """SELECT ts, last OVER w FROM ticks
+WINDOW w AS (ORDER BY ts MEASURES LAST(price) AS last)""",
+    ),
+    Example(
         "REX201",
         "The input has no such column. Case does not matter.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
@@ -436,6 +444,54 @@ WHERE Y.price < X.price AND volume > 100""",
         error=other_order(_TIME, "received", Source(_OF_A_STREAM), Span(70, 72)),
     ),
     Example(
+        "REX232",
+        "A match in a window lies in a frame of rows that begins at the current row: `ROWS BETWEEN CURRENT "
+        "ROW AND` `CURRENT ROW`, `n FOLLOWING` or `UNBOUNDED FOLLOWING`.",
+        """SELECT ts, count(*) OVER w FROM ticks
+WINDOW w AS (ORDER BY ts
+             ROWS BETWEEN 1 PRECEDING AND UNBOUNDED FOLLOWING
+             PATTERN (A B+) DEFINE B AS price < PREV(price))""",
+    ),
+    Example(
+        "REX233",
+        "Over the rows of a match there are aggregates, `first_value`, `last_value` and `nth_value`. "
+        "Functions that take no frame have nothing to do with a match.",
+        """SELECT ts, rank() OVER w FROM ticks
+WINDOW w AS (ORDER BY ts
+             MEASURES LAST(price) AS last
+             ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+             PATTERN (A B+) DEFINE B AS price < PREV(price))""",
+    ),
+    Example(
+        "REX234",
+        "A name before OVER is a measure of that window. Every measure that is called has a name of its own.",
+        """SELECT ts, first OVER w FROM ticks
+WINDOW w AS (ORDER BY ts
+             MEASURES LAST(price) AS last
+             ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+             PATTERN (A B+) DEFINE B AS price < PREV(price))""",
+    ),
+    Example(
+        "REX235",
+        "Window functions and measures stand in the SELECT list, in ORDER BY and in QUALIFY, and not inside "
+        "each other. In any other place, compute them in a subquery.",
+        """SELECT ts FROM ticks WHERE last OVER w > 7
+WINDOW w AS (ORDER BY ts
+             MEASURES LAST(price) AS last
+             ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+             PATTERN (A B+) DEFINE B AS price < PREV(price))""",
+    ),
+    Example(
+        "REX236",
+        "Names behind OVER, and in front of what a window adds, are windows of the same query. A window with "
+        "a frame cannot be extended, and what the other one has cannot be given again.",
+        """SELECT ts, sum(price) OVER (w ORDER BY price) FROM ticks
+WINDOW w AS (ORDER BY ts
+             MEASURES LAST(price) AS last
+             ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+             PATTERN (A B+) DEFINE B AS price < PREV(price))""",
+    ),
+    Example(
         "REX238",
         "Every `:name` and `?` of a query needs a value in `args=`, and every value a place in the query. In PATTERN "
         "a `?` is a quantifier.",
@@ -461,10 +517,9 @@ WHERE Y.price < X.price AND volume > 100""",
         "REX301",
         "The query has a meaning that SparkRex cannot compute yet; the message says what, and a way round it where "
         "there is one.",
-        """SELECT price, count(*) OVER w FROM ticks
-WINDOW w AS (ORDER BY ts
-             ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
-             PATTERN (A+) DEFINE A AS price > 7)""",
+        """SELECT * FROM ticks, LATERAL ticks MATCH_RECOGNIZE (
+  ORDER BY ts
+  PATTERN (A+))""",
     ),
     Example(
         "REX302",
@@ -676,6 +731,15 @@ SELECT * FROM days MATCH_TRENDS (
         "",
         where="For a stream in a session that has not been told so:",
         error=provider_error(),
+    ),
+    Example(
+        "REX422",
+        "The end of a frame is a number of rows for each row, also for those that are skipped: 0 or more, and "
+        "never NULL.",
+        """SELECT ts, count(*) OVER w FROM ticks
+WINDOW w AS (ORDER BY ts
+             ROWS BETWEEN CURRENT ROW AND volume - 150 FOLLOWING
+             PATTERN (A B+) DEFINE B AS price < PREV(price))""",
     ),
     Example(
         "REX901",
