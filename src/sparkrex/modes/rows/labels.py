@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from sparkrex.modes.rows.plan import MatchRecognize
 
 
-def needs_labels(plan: MatchRecognize) -> bool:
-    """Whether the measures or the rows shown depend on the labels of matched rows."""
+def needs_labels(plan: MatchRecognize, variables: tuple[str, ...] | None = None) -> bool:
+    """Whether the measures or the rows shown depend on the labels of matched rows.
+
+    `variables` are those that have numbers: where proofs have pruned the pattern, more than it still has.
+    """
     if plan.rows_per_match is not RowsPerMatch.ONE and traverse.has_exclusion(plan.pattern):
         return True
-    names = traverse.variables(plan.pattern)
+    names = traverse.variables(plan.pattern) if variables is None else variables
     for measure in plan.measures:
         for node in walk(measure.expression):
             if isinstance(node, ClassifierAt):

@@ -15,9 +15,10 @@ from sparkrex.errors import ExecutionError
 from sparkrex.matching.output import NO_COLUMNS, name_partition, one_row
 from sparkrex.matching.row_values import arrange_rows
 from sparkrex.modes.plan import columns_of
+from sparkrex.modes.rows.matcher import GivesUpError
 from sparkrex.modes.rows.proven import find_facts
 from sparkrex.modes.rows.relation_columns import add_relation_columns
-from sparkrex.modes.windows.choose import Choice, choose_search
+from sparkrex.modes.windows.choose import Choice, choose_search, next_choice
 from sparkrex.modes.windows.found import Found
 from sparkrex.modes.windows.frames import frame_ends
 from sparkrex.modes.windows.functions import aggregate_values, row_of, with_arguments
@@ -67,8 +68,13 @@ class WindowSearch:
         if not used:
             columns = pa.table({"rex_row": pa.nulls(table.num_rows, pa.int8())})
         frame = Columns(columns, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
+        choice = self.choice
         try:
-            return self.choice.search.search(frame, ends, is_seek=self.plan.is_seek)
+            while True:
+                try:
+                    return choice.search.search(frame, ends, is_seek=self.plan.is_seek)
+                except GivesUpError:
+                    choice = next_choice(choice, is_bounded=ends is not None)
         except ExecutionError:
             # Conditions of rows are evaluated for all rows. One that fails counts only if it is tested.
             tested = when_tested(self.choice.problem)

@@ -57,7 +57,7 @@ class AutomatonMatcher(Matcher):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.skip_mode = problem.skip_mode
-        self.wants_labels = needs_labels(problem.plan) or self.skip_mode >= kernel.TO_FIRST
+        self.wants_labels = needs_labels(problem.plan, problem.program.variables) or self.skip_mode >= kernel.TO_FIRST
         # Variables with the same condition share a bit, and it is tested once.
         conditions = {c.variable: c.row for c in problem.conditions if c.row is not None}
         bits = {condition: bit for bit, condition in enumerate(dict.fromkeys(conditions.values()))}

@@ -1,0 +1,120 @@
+"""The `automaton` search of windows: frames that end with the partition, conditions of rows; linear in rows.
+
+One pass from the partition's end gives the states of all rows, as in `modes.rows.automaton`. The first rows of a frame,
+as many as conditions look back, have states of their own, by their distance from its first row: each follows from the
+state of the next row at the next distance, so every distance costs one more pass, which is a look-up a row.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparkrex.columns.ordered import partition_ranges
+from sparkrex.evaluate.bitmaps import evaluate_bitmaps
+from sparkrex.kernels.lazy import kernel_for
+from sparkrex.modes.rows.automaton.matcher import AutomatonMatcher
+from sparkrex.modes.rows.automaton.symbols import symbols_of
+from sparkrex.modes.rows.automaton.viability import TooManyStatesError
+from sparkrex.modes.rows.kernels.automaton import CLOSED_END, DONE
+from sparkrex.modes.rows.matcher import GivesUpError
+from sparkrex.modes.windows.edges import evaluate_edges, find_edges
+from sparkrex.modes.windows.found import Found
+from sparkrex.modes.windows.kernels.walk import walk_frames
+from sparkrex.threads import spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sparkrex.columns.ordered import Columns
+
+_NO_END = 1 << 62
+
+
+class AutomatonSearch(AutomatonMatcher):
+    """The automaton of row patterns, in frames that end with their partitions."""
+
+    def search(self, frame: Columns, ends: NDArray[np.int64] | None, *, is_seek: bool) -> Found:
+        """See `backtrack`."""
+        assert ends is None  # `choose` knows
+        pieces = partition_ranges(frame, self.problem.settings.thread_count())
+        stop = np.zeros(1, np.uint8)
+        bitmaps = self._bitmaps(frame)
+        try:
+            parts = spread(partial(self._search_piece, frame, bitmaps, is_seek, stop), pieces, partial(stop.fill, 1))
+        except TooManyStatesError:
+            raise GivesUpError from None
+        found = []
+        for (status, row, n_matches, places, n_labels, labels), (begin, _) in zip(parts, pieces, strict=True):
+            origin = int(frame.offsets[begin])
+            if status != DONE:
+                raise self.problem.failure(status, int(row) + origin)
+            found.append(Found.of(places[:n_matches] + origin, labels[:n_labels]))
+        return Found.joined(found)
+
+    def _bitmaps(self, frame: Columns) -> list[NDArray[np.uint8]]:
+        """Where conditions hold, by distance from the frame's first row; the last for all that are further."""
+        problem, threads = self.problem, self.problem.settings.thread_count()
+        _, plain = evaluate_bitmaps(self.tested, frame, problem.evaluator, problem.plan.source, threads)
+        edges = find_edges(problem, problem.conditions, is_bounded=False)
+        lines, variants = evaluate_edges(problem, edges, problem.conditions, frame)
+        width = max((edge.back for edge in edges.values()), default=0)
+        found = []
+        for distance in range(width):
+            seen = plain.copy()
+            for name, edge in edges.items():
+                if distance < edge.back:
+                    seen[self.bit_of[name]] = variants[lines[name, distance, 0]]
+            found.append(seen)
+        return [*found, plain]
+
+    def _search_piece(
+        self, frame: Columns, bitmaps: list[NDArray[np.uint8]], is_seek: bool, stop: NDArray[np.uint8], begin: int,
+        end: int,
+    ) -> tuple[Any, ...]:
+        """Some partitions, by one thread; positions are counted from the first of them."""
+        viability = self.viability
+        assert viability is not None  # else it refused
+        first, last = int(frame.offsets[begin]), int(frame.offsets[end])
+        offsets = frame.offsets[begin : end + 1] - first
+        states = self._states([one[:, first:last] for one in bitmaps], offsets)
+        return kernel_for(walk_frames, last - first)(  # type: ignore[no-any-return]  # compiled
+            states, offsets, viability.steps.reshape(-1), viability.n_positions, viability.entry, is_seek,
+            self.skip_mode, self.problem.skip_member, self.wants_labels, _NO_END, stop,
+        )
+
+    def _states(self, bitmaps: list[NDArray[np.uint8]], offsets: NDArray[np.int64]) -> NDArray[np.uint16]:
+        """The states of all rows, by distance from the frame's first row."""
+        viability = self.viability
+        assert viability is not None  # else it refused
+        n_partitions = len(offsets) - 1
+        *near, plain = bitmaps
+        rows: Any = symbols_of(plain, viability)
+        nothing = np.zeros(n_partitions, np.int64)
+        bounds = (offsets, np.ones(n_partitions, np.bool_), nothing, offsets[:-1].copy(), nothing, offsets[1:].copy())
+        self._look_back(rows, bounds, np.array([CLOSED_END], np.int64), 0)
+        states = np.empty((len(bitmaps), len(rows)), np.uint16)
+        states[-1] = rows
+        for distance in reversed(range(len(near))):
+            states[distance] = self._states_before(states[distance + 1], symbols_of(near[distance], viability), offsets)
+        return states
+
+    def _states_before(
+        self, following: NDArray[np.uint16], symbols: NDArray[np.uint16], offsets: NDArray[np.int64]
+    ) -> NDArray[np.uint16]:
+        """The state of each row by its symbol and the state of the next row."""
+        viability = self.viability
+        assert viability is not None  # else it refused
+        behind = np.empty(len(following), np.int64)
+        behind[:-1] = following[1:]
+        behind[offsets[1:][np.diff(offsets) > 0] - 1] = CLOSED_END
+        while True:
+            transitions, shift = viability.tables()
+            found = transitions[(behind << shift) + symbols]
+            missing = np.flatnonzero(found < 0)
+            if not len(missing):
+                return found.astype(np.uint16)
+            for state, symbol in set(zip(behind[missing].tolist(), symbols[missing].tolist(), strict=True)):
+                viability.add(state, symbol)
