@@ -46,7 +46,7 @@ TABLE: dict[str, Allowed] = {
     # From text to trees: what all grammars read, the statement around a relation, the language of rows and segments.
     "syntax": allow(*FOUNDATION, packages="sqlglot"),
     "statement": allow(*FOUNDATION, "syntax", "statement/site", "modes/tables", packages="sqlglot"),
-    "statement/site": allow("source"),
+    "statement/site": allow("source", packages="sqlglot"),
     "languages": allow(*FOUNDATION, "syntax", "modes/plan", packages="sqlglot"),
     # The language as a value: it knows the modes that it has plans of.
     "languages/match_recognize/language": allow(
@@ -118,8 +118,8 @@ TABLE: dict[str, Allowed] = {
     "modes/rows/kernels": allow("kernels", packages="numpy numba"),
     # Row patterns in windows search as row patterns do, in frames.
     "modes/windows": allow(
-        *FOUNDATION, "syntax", "languages", "languages/windows", *EXPRESSIONS, "scalar/analyze", *EVALUATION, "kernels",
-        "modes", "modes/plan", "modes/rows", "modes/rows/kernels", "modes/windows/kernels", *LOWERING,
+        *FOUNDATION, "syntax", "languages", "languages/windows", *EXPRESSIONS, "scalar/analyze", "scalar/prove",
+        *EVALUATION, "kernels", "modes", "modes/plan", "modes/rows", "modes/rows/kernels", "modes/windows/kernels", *LOWERING,
         packages="numpy pyarrow sqlglot",
     ),
     "modes/windows/kernels": allow("kernels", "modes/rows/kernels", packages="numpy numba"),

@@ -1,0 +1,1 @@
+"""Row patterns in WINDOW (feature R020): an oracle by definition, random queries, and the engine held to both."""

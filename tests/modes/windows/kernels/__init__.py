@@ -1,0 +1,1 @@
+"""Kernels of searches in frames, against Python's regular expressions."""
