@@ -119,7 +119,8 @@ TABLE: dict[str, Allowed] = {
     # Row patterns in windows search as row patterns do, in frames.
     "modes/windows": allow(
         *FOUNDATION, "syntax", "languages", "languages/windows", *EXPRESSIONS, "scalar/analyze", "scalar/prove",
-        *EVALUATION, "kernels", "modes", "modes/plan", "modes/rows", "modes/rows/kernels", "modes/windows/kernels", *LOWERING,
+        *EVALUATION, "kernels", "modes", "modes/plan", "modes/rows", "modes/rows/kernels", "modes/windows/kernels",
+        *LOWERING,
         packages="numpy pyarrow sqlglot",
     ),
     "modes/windows/kernels": allow("kernels", "modes/rows/kernels", packages="numpy numba"),

@@ -109,22 +109,27 @@ def measure_sources(measures: list[Measure], made: Mapping[str, pa.DataType] | N
     return sources
 
 
-def lower_measures(written: Sequence[Measure], lowering: Lowering) -> tuple[list[Measure], list[str]]:
-    """What the workers read from the matches, and the measures as Spark SQL over it."""
+def lower_measures(
+    written: Sequence[Measure], lowering: Lowering, prefix: str = "m"
+) -> tuple[list[Measure], list[str]]:
+    """What the workers read from the matches, and the measures as Spark SQL over it.
+
+    `prefix` begins the names of what is read, so that it can be called for measures of two kinds.
+    """
     names: dict[Leaf, str] = {}
     measures: list[Measure] = []
     rendered: list[str] = []
     for number, measure in enumerate(written):
         expression = lowering.without_windows(measure.expression)
         if lowering.is_left_to_workers(expression) and can_fail(expression):
-            name = f"w{number}"
+            name = f"{prefix}w{number}"
             measures.append(Measure(name, lowering.whole(expression, name), measure.span))
             rendered.append(f"`{name}`")
             continue
         for leaf in leaves(expression):
             if leaf in names:
                 continue
-            names[leaf] = f"m{len(names)}"
+            names[leaf] = f"{prefix}{len(names)}"
             measures.append(Measure(names[leaf], lowering.leaf(leaf, names[leaf]), measure.span))
         rendered.append(SPARK.render(expression, lambda leaf: f"`{names[leaf]}`"))
     return measures, rendered

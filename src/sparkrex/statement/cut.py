@@ -156,7 +156,7 @@ class _Cutter:
                 prefix=self._with_clause(expressions, is_recursive=is_recursive),
                 clause=site.clause_span,
                 tokens=site.tokens or tuple(tokens[index] for index in site.clause),
-                span=Span(tokens[site.first].start, tokens[site.last].end + 1),
+                span=site.span or Span(tokens[site.first].start, tokens[site.last].end + 1),
                 column_aliases=site.columns,
                 columns_span=site.columns_span,
                 outer_names=outer_names(tokens, given.first, self.source),

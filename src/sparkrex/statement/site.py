@@ -45,7 +45,8 @@ class Site:
     `is_read_whole` is read by the positions of its columns, so that none may be left out. `input_condition` is SQL:
     only rows of the input that meet it are read. `tokens`, if there are any, are parsed in the place of those of
     `clause`: a language may put some of its own between the user's. `input_pieces` make a FROM item, of which `input`
-    is then only the place. Without an input nothing is read, and the edits are all.
+    is then only the place. Without an input nothing is read, and the edits are all. `span` is the relation's place for
+    errors, if that is not all of it.
     """
 
     first: int
@@ -60,3 +61,4 @@ class Site:
     input_condition: str | None = None
     tokens: tuple[Token, ...] = ()
     input_pieces: tuple[Piece, ...] = ()
+    span: Span | None = None

@@ -155,7 +155,7 @@ def claim_window(
         given = Input(given.first, last, None, given.alias, given.schema)
     return Site(
         query.first, query.last, given, range(0), span, tuple(_outermost(edits)),
-        tokens=tuple(_clause_tokens(claim, projection)), input_pieces=pieces or (),
+        tokens=tuple(_clause_tokens(claim, projection)), input_pieces=pieces or (), span=span,
     )
 
 

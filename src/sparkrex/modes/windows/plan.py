@@ -59,6 +59,7 @@ class PatternWindow(Plan):
 
     mode: ClassVar[str] = "windows"
     keyword: ClassVar[str] = "WINDOW"
+    returns_keys: ClassVar[bool] = False
     needs_whole_partitions: ClassVar[bool] = True
 
     measures: tuple[Measure, ...]
@@ -81,6 +82,10 @@ class PatternWindow(Plan):
         """The conditions of DEFINE, and where frames end."""
         return self.search.tested() if self.frame_end is None else (*self.search.tested(), self.frame_end)
 
+    def returned(self) -> tuple[Measure, ...]:
+        """Measures and functions."""
+        return (*self.measures, *self.functions)
+
     def passed_columns(self) -> tuple[str, ...]:
         """All columns of the input."""
         return self.input_columns
@@ -88,5 +93,4 @@ class PatternWindow(Plan):
     def searched_columns(self) -> set[str]:
         """Columns that the search reads beside its keys."""
         values = [call.value.argument for call in self.calls if call.value is not None]
-        functions = [function.expression for function in self.functions]
-        return Plan.searched_columns(self) | columns_of([*values, *functions])
+        return Plan.searched_columns(self) | columns_of(values)
