@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sparkrex.matching.reading import MatchReader
     from sparkrex.matching.row_projection import Projected
 
-_ACCUMULATED = {
+ACCUMULATED = {
     "count": None, "count_if": SUM, "sum": SUM, "avg": SUM, "min": LEAST, "bool_and": LEAST, "max": MOST,
     "bool_or": MOST, "var_samp": SQUARE, "var_pop": SQUARE, "stddev_samp": SQUARE, "stddev_pop": SQUARE,
 }
@@ -54,7 +54,7 @@ def aggregate_together(
     computed: list[Aggregate] = []
     by_host: list[Aggregate] = []
     for node in nodes:
-        if node.function not in _ACCUMULATED or node.is_distinct or len(node.arguments) > 1:
+        if node.function not in ACCUMULATED or node.is_distinct or len(node.arguments) > 1:
             by_host.append(node)
         elif node.filter is None and all(map(_is_column, node.arguments)):
             columns.setdefault(_column_of(reader, node), []).append(node)
@@ -111,7 +111,7 @@ def _over_column(
     if column is None:
         return _by_kernel(reader, nodes, None, nothing, is_final)
     values = reader.table.column(column)
-    fitting = [node for node in nodes if _fits(node, values.type, reader.dialect)]
+    fitting = [node for node in nodes if fits_kernel(node, values.type, reader.dialect)]
     by_host += [node for node in nodes if node not in fitting]
     if not fitting:
         return {}
@@ -148,7 +148,7 @@ def _over_computed(
     for key, group in groups.items():
         takes_part, projected = inputs[key]
         array = None if projected is None else plain(projected.values)
-        fitting = [node for node in group if array is None or _fits(node, array.type, reader.dialect)]
+        fitting = [node for node in group if array is None or fits_kernel(node, array.type, reader.dialect)]
         by_host += [node for node in group if node not in fitting]
         # The value of a mapped row is found at its place among the rows that were evaluated.
         place = _NONE if projected is None else projected.place
@@ -171,7 +171,7 @@ def _is_ready(values: pa.ChunkedArray) -> bool:
     return values.num_chunks == 1 and bool(is_number or pa.types.is_timestamp(type_) or pa.types.is_time64(type_))
 
 
-def _buffers_of(array: pa.Array, *, reads_values: bool) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
+def buffers_of(array: pa.Array, *, reads_values: bool) -> tuple[NDArray[Any], NDArray[np.uint8], int]:
     """An Arrow array as the kernel reads it: values, validity bits, and the first bit."""
     bits, bit_offset = np.zeros(0, np.uint8), 0
     if array.null_count:
@@ -192,7 +192,7 @@ def _buffers_of(array: pa.Array, *, reads_values: bool) -> tuple[NDArray[Any], N
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Statistics:
+class Statistics:
     """What the kernel found for one set of variables, per output."""
 
     count: NDArray[np.int64]
@@ -216,11 +216,11 @@ def _by_kernel(
     by_label = np.array([member is not None for member in members])
     wanted = np.zeros((len(sets), 4), np.bool_)
     for node in nodes:
-        statistic = _ACCUMULATED[node.function]
+        statistic = ACCUMULATED[node.function]
         if statistic is not None:
             wanted[numbers[node.variables], statistic] = True
     if array is not None:
-        values, bits, bit_offset = _buffers_of(array, reads_values=bool(wanted.any()))
+        values, bits, bit_offset = buffers_of(array, reads_values=bool(wanted.any()))
         held = held._replace(values=values, valid_bits=bits, bit_offset=bit_offset)
     dtype = held.values.dtype
     n_results = len(matches) if is_final else matches.n_mapped
@@ -244,12 +244,12 @@ def _by_kernel(
         number = numbers[node.variables]
         if overflowed[number] and node.function in ("sum", "avg"):
             raise ExecutionError("REX405", f"{node.function} is out of the range of BIGINT", None, node.span)
-        found = _Statistics(*(every[number] for every in (count, total, least, most, square)))
-        results[node] = _finish_aggregate(node.function, found, None if array is None else array.type)
+        found = Statistics(*(every[number] for every in (count, total, least, most, square)))
+        results[node] = finish_aggregate(node.function, found, None if array is None else array.type)
     return results
 
 
-def _finish_aggregate(function: str, found: _Statistics, type_: Any) -> pa.ChunkedArray:
+def finish_aggregate(function: str, found: Statistics, type_: Any) -> pa.ChunkedArray:
     """The aggregate from what was accumulated for it."""
     count = found.count
     if function == "count":
@@ -268,14 +268,14 @@ def _finish_aggregate(function: str, found: _Statistics, type_: Any) -> pa.Chunk
         return pa.chunked_array([wrap(reals, mask)])
     if function == "sum":
         return pa.chunked_array([wrap(found.total, mask)])
-    chosen = wrap(found.least if _ACCUMULATED[function] == LEAST else found.most, mask)
+    chosen = wrap(found.least if ACCUMULATED[function] == LEAST else found.most, mask)
     if pa.types.is_boolean(type_) or pa.types.is_integer(type_) or pa.types.is_floating(type_):
         return pa.chunked_array([chosen.cast(type_)])
     width = pa.int32() if type_.bit_width == 32 else pa.int64()
     return pa.chunked_array([chosen.cast(width).view(type_)])
 
 
-def _fits(node: Aggregate, type_: pa.DataType, dialect: str) -> bool:
+def fits_kernel(node: Aggregate, type_: pa.DataType, dialect: str) -> bool:
     """Whether the kernel can compute the aggregate of such values."""
     if node.function == "count":
         return True

@@ -283,7 +283,7 @@ def _qualify_edits(claim: _Claim) -> list[Edit]:
     if any(word(tokens[index]) == "OVER" and index not in called for index in region):
         return []
     head = query.heads["QUALIFY"]
-    return [Edit(head, head, "QUALIFY ROW_NUMBER() OVER () < 1 OR")]
+    return [Edit(head, head, "QUALIFY COUNT(*) OVER () < 0 OR")]
 
 
 def _outermost(edits: Sequence[Edit]) -> list[Edit]:

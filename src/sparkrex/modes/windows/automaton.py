@@ -21,8 +21,9 @@ from sparkrex.modes.rows.automaton.viability import TooManyStatesError
 from sparkrex.modes.rows.kernels.automaton import CLOSED_END, DONE
 from sparkrex.modes.rows.matcher import GivesUpError
 from sparkrex.modes.windows.edges import evaluate_edges, find_edges
-from sparkrex.modes.windows.found import Found
-from sparkrex.modes.windows.kernels.walk import walk_frames
+from sparkrex.modes.windows.found import Forest, Found
+from sparkrex.modes.windows.kernels.forest import plant
+from sparkrex.modes.windows.kernels.walk import TOO_LONG, walk_frames
 from sparkrex.threads import spread
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
     from sparkrex.columns.ordered import Columns
 
+LONG = 4
+"""Matches with so many times the rows of the input are too long to walk along: see `kernels.forest`."""
+_MOST_PLACES = 1 << 28
+"""So many rows times places of the pattern have room for a forest; beyond, matches are walked along, however long."""
 _NO_END = 1 << 62
 
 
@@ -42,10 +47,18 @@ class AutomatonSearch(AutomatonMatcher):
         pieces = partition_ranges(frame, self.problem.settings.thread_count())
         stop = np.zeros(1, np.uint8)
         bitmaps = self._bitmaps(frame)
+        states: dict[int, NDArray[np.uint16]] = {}
         try:
-            parts = spread(partial(self._search_piece, frame, bitmaps, is_seek, stop), pieces, partial(stop.fill, 1))
+            parts = spread(
+                partial(self._walk_piece, frame, bitmaps, states, is_seek, stop), pieces, partial(stop.fill, 1)
+            )
         except TooManyStatesError:
             raise GivesUpError from None
+        if any(status == TOO_LONG for status, *_ in parts):
+            plants = spread(partial(self._plant_piece, frame, states, is_seek, stop), pieces, partial(stop.fill, 1))
+            return Found.joined([self._planted(plant, int(frame.offsets[begin])) for plant, (begin, _) in zip(
+                plants, pieces, strict=True
+            )])
         found = []
         for (status, row, n_matches, places, n_labels, labels), (begin, _) in zip(parts, pieces, strict=True):
             origin = int(frame.offsets[begin])
@@ -53,6 +66,17 @@ class AutomatonSearch(AutomatonMatcher):
                 raise self.problem.failure(status, int(row) + origin)
             found.append(Found.of(places[:n_matches] + origin, labels[:n_labels]))
         return Found.joined(found)
+
+    def _planted(self, plant: tuple[Any, ...], origin: int) -> Found:
+        """What one thread found as a forest."""
+        status, row, n_matches, found, n_nodes, nodes, n_runs, runs = plant
+        if status != DONE:
+            raise self.problem.failure(status, int(row) + origin)
+        nodes = nodes[:n_nodes]
+        nodes[:, 0] += origin
+        heads = np.ascontiguousarray(found[:n_matches, 3])
+        forest = Forest(nodes, np.append(runs[:n_runs], n_nodes), heads)
+        return Found.of(found[:n_matches, :3] + origin, np.empty(0, np.int16), forest)
 
     def _bitmaps(self, frame: Columns) -> list[NDArray[np.uint8]]:
         """Where conditions hold, by distance from the frame's first row; the last for all that are further."""
@@ -70,19 +94,34 @@ class AutomatonSearch(AutomatonMatcher):
             found.append(seen)
         return [*found, plain]
 
-    def _search_piece(
-        self, frame: Columns, bitmaps: list[NDArray[np.uint8]], is_seek: bool, stop: NDArray[np.uint8], begin: int,
-        end: int,
+    def _walk_piece(
+        self, frame: Columns, bitmaps: list[NDArray[np.uint8]], kept: dict[int, NDArray[np.uint16]], is_seek: bool,
+        stop: NDArray[np.uint8], begin: int, end: int,
     ) -> tuple[Any, ...]:
         """Some partitions, by one thread; positions are counted from the first of them."""
         viability = self.viability
         assert viability is not None  # else it refused
         first, last = int(frame.offsets[begin]), int(frame.offsets[end])
         offsets = frame.offsets[begin : end + 1] - first
-        states = self._states([one[:, first:last] for one in bitmaps], offsets)
+        states = kept[begin] = self._states([one[:, first:last] for one in bitmaps], offsets)
+        has_room = frame.n_rows * viability.n_positions <= _MOST_PLACES
         return kernel_for(walk_frames, last - first)(  # type: ignore[no-any-return]  # compiled
             states, offsets, viability.steps.reshape(-1), viability.n_positions, viability.entry, is_seek,
-            self.skip_mode, self.problem.skip_member, self.wants_labels, _NO_END, stop,
+            self.skip_mode, self.problem.skip_member, self.wants_labels,
+            LONG * (last - first) if has_room else _NO_END, stop,
+        )
+
+    def _plant_piece(
+        self, frame: Columns, kept: dict[int, NDArray[np.uint16]], is_seek: bool, stop: NDArray[np.uint8], begin: int,
+        end: int,
+    ) -> tuple[Any, ...]:
+        """The same as a forest."""
+        viability = self.viability
+        assert viability is not None  # else it refused
+        offsets = frame.offsets[begin : end + 1] - frame.offsets[begin]
+        return kernel_for(plant, int(offsets[-1]))(  # type: ignore[no-any-return]  # compiled
+            kept[begin], offsets, viability.steps.reshape(-1), viability.n_positions, viability.entry, is_seek,
+            self.skip_mode, self.problem.skip_member, stop,
         )
 
     def _states(self, bitmaps: list[NDArray[np.uint8]], offsets: NDArray[np.int64]) -> NDArray[np.uint16]:

@@ -19,11 +19,11 @@ from sparkrex.modes.rows.matcher import GivesUpError
 from sparkrex.modes.rows.proven import find_facts
 from sparkrex.modes.rows.relation_columns import add_relation_columns
 from sparkrex.modes.windows.choose import Choice, choose_search, next_choice
+from sparkrex.modes.windows.forest import reader_of
 from sparkrex.modes.windows.found import Found
 from sparkrex.modes.windows.frames import frame_ends
 from sparkrex.modes.windows.functions import aggregate_values, row_of, with_arguments
 from sparkrex.modes.windows.interpreted import InterpretedSearch, when_tested
-from sparkrex.modes.windows.reader import FrameReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ class WindowSearch:
         plan, threads = self.plan, self.settings.thread_count()
         match = np.full(table.num_rows, -1)
         match[arrangement.input_rows(found.row)] = np.arange(len(found.row))
-        reader = FrameReader(
+        reader = reader_of(
             table, arrangement, found, ends, plan.search_variables(), plan.dialect, self.evaluator, threads
         )
         views = one_row(reader)
@@ -100,7 +100,7 @@ class WindowSearch:
         if plan.functions:
             with_columns, widened = with_arguments(plan, table, self.evaluator)
             aggregates = aggregate_values(
-                with_columns, widened, arrangement, found.matches, self.evaluator, threads
+                with_columns, widened, arrangement, found, self.evaluator, threads
             )
         results = []
         for call in plan.calls:

@@ -14,9 +14,8 @@ import numpy as np
 from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.values import plain
 from sparkrex.matching.output import one_row
-from sparkrex.matching.reading import MatchReader
 from sparkrex.matching.row_values import row_values
-from sparkrex.modes.windows.reader import with_unmatched
+from sparkrex.modes.windows.forest import reader_of
 from sparkrex.scalar.expression import EACH_ROW, Aggregate, Call, ColumnAt, Literal, is_volatile
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from sparkrex.columns.arrange import Arrangement
     from sparkrex.hosts.host import Evaluator
-    from sparkrex.matching.matches import Matches
     from sparkrex.modes.windows.found import Found
     from sparkrex.modes.windows.plan import PatternWindow, RowValue
     from sparkrex.scalar.expression import Expression
@@ -64,14 +62,13 @@ def with_arguments(
 
 
 def aggregate_values(
-    plan: PatternWindow, table: pa.Table, arrangement: Arrangement, matches: Matches, evaluator: Evaluator,
-    threads: int,
+    plan: PatternWindow, table: pa.Table, arrangement: Arrangement, found: Found, evaluator: Evaluator, threads: int
 ) -> list[pa.ChunkedArray]:
     """The aggregates over each match, and behind them over no rows."""
     if not plan.functions:
         return []
-    reader = MatchReader(
-        table, arrangement, with_unmatched(matches), plan.search_variables(), plan.dialect, evaluator, threads
+    reader = reader_of(
+        table, arrangement, found.with_none(), None, plan.search_variables(), plan.dialect, evaluator, threads
     )
     return reader.evaluate(
         [function.expression for function in plan.functions], one_row(reader),

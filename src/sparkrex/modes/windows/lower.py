@@ -25,7 +25,7 @@ def lower_window(plan: PatternWindow, input_name: str, wanted: frozenset[str] | 
     The workers give each row what is read from its match, and whether it has one: a measure is NULL for a row without,
     whatever Spark would make of its parts. A function over no rows is a value of the workers.
     """
-    lowering = Lowering(input_name)
+    lowering = Lowering(input_name, reports=True)  # what may fail does so only where it is tested
     keys = tuple(lowering.column(key.expression, "k") for key in plan.partition_by)
     order, order_by = lower_order(plan.order_by, lowering)
     definitions = tuple(

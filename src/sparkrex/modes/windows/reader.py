@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sparkrex.matching.matches import Matches
 from sparkrex.matching.reading import MatchReader
 
 if TYPE_CHECKING:
@@ -38,12 +37,3 @@ class FrameReader(MatchReader):
             return self._frames, offsets[np.searchsorted(offsets, self._frames, side="right")]
         return self._frames, self._ends[self._frames] + 1
 
-
-def with_unmatched(matches: Matches) -> Matches:
-    """The matches, and behind them one without rows: what functions see from a row that has no match."""
-    at = matches.start[-1:] if len(matches) else np.zeros(1, np.int64)
-    return Matches(
-        np.concatenate((matches.start, at)), np.concatenate((matches.end, at)),
-        np.concatenate((matches.number, np.ones(1, np.int64))), matches.labels,
-        np.append(matches.label_offsets, matches.label_offsets[-1]),
-    )
