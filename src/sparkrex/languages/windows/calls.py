@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot.tokenizer_core import Token, TokenType
@@ -34,7 +34,7 @@ class Window:
     """A window: `spec` is what stands between its parentheses, `sign` the first word of a row pattern there, if any.
 
     `base` is the name of the window that it extends, `definition` what stands in the WINDOW clause; None for a window
-    that stands in OVER.
+    that stands in OVER. One that says the same in the same words as one before is that window: `same`.
     """
 
     name: str | None
@@ -42,6 +42,7 @@ class Window:
     definition: range | None
     sign: int | None
     base: int | None
+    same: Window | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -116,7 +117,16 @@ def find_windows(tokens: Sequence[Token], query: Query, source: Source) -> list[
         _window(tokens, None, range(over + 2, closing(tokens, over + 1, source)), None)
         for over in overs(tokens, query) if over < query.last and word(tokens[over + 1]) == "("
     ]
-    return sorted(found, key=lambda window: window.spec.start)
+    known: dict[tuple[str, ...], Window] = {}
+    result = []
+    for window in sorted(found, key=lambda one: one.spec.start):
+        same = None
+        if window.definition is None and window.sign is not None:
+            words = tuple(source.text[tokens[i].start : tokens[i].end + 1] for i in window.spec)
+            same = known.get(words)
+            known.setdefault(words, window)
+        result.append(window if same is None else replace(window, same=same))
+    return result
 
 
 def _window(tokens: Sequence[Token], name: str | None, spec: range, definition: range | None) -> Window:
@@ -190,7 +200,7 @@ def _keys(tokens: Sequence[Token], window: Window) -> tuple[int | None, int | No
 def find_calls(tokens: Sequence[Token], query: Query, windows: Sequence[Window], source: Source) -> list[Call]:
     """The calls over windows with a row pattern, checked; and measures called over others refused."""
     named = {window.name: window for window in windows if window.name is not None}
-    inline = {window.spec.start: window for window in windows if window.definition is None}
+    inline = {window.spec.start: window.same or window for window in windows if window.definition is None}
     ranges: list[tuple[int, int]] = []
     calls = []
     for window in windows:

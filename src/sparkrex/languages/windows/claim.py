@@ -62,7 +62,9 @@ def find_end(tokens: Sequence[Token], sign: int, source: Source) -> int | None:
     first = find_select(tokens, sign)
     if first is None:
         return None
-    return read_query(tokens, first).last + 1
+    query = read_query(tokens, first)
+    own = next((window for window in find_windows(tokens, query, source) if window.sign == sign), None)
+    return None if own is None or own.same is not None else query.last + 1
 
 
 def _check_plain(tokens: Sequence[Token], over: int, first: int, source: Source) -> None:
@@ -91,7 +93,7 @@ class _Claim:
         assert first is not None  # it was found before
         self.query = read_query(tokens, first)
         self.windows = find_windows(tokens, self.query, source)
-        self.with_pattern = [window for window in self.windows if window.sign is not None]
+        self.with_pattern = [window for window in self.windows if window.sign is not None and window.same is None]
         self.window = next(window for window in self.with_pattern if window.sign == sign)
         self.calls = find_calls(tokens, self.query, self.windows, source)
         self.prefix = f"{placeholder.rsplit('_', 1)[0]}_q{first}"
@@ -188,7 +190,7 @@ def _input(
         if name in query.clauses:
             last = query.clauses[name].stop - 1
     if not claim.is_first():
-        return (places,), last
+        return (range(places.start, last + 1),), last  # all that the one before has put its result in the place of
     if projection is not None:
         return projection.input, last
     where = query.clauses.get("WHERE")

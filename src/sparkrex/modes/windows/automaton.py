@@ -35,6 +35,7 @@ LONG = 4
 """Matches with so many times the rows of the input are too long to walk along: see `kernels.forest`."""
 _MOST_PLACES = 1 << 28
 """So many rows times places of the pattern have room for a forest; beyond, matches are walked along, however long."""
+_WIDEST = 64
 _NO_END = 1 << 62
 
 
@@ -82,15 +83,18 @@ class AutomatonSearch(AutomatonMatcher):
         """Where conditions hold, by distance from the frame's first row; the last for all that are further."""
         problem, threads = self.problem, self.problem.settings.thread_count()
         _, plain = evaluate_bitmaps(self.tested, frame, problem.evaluator, problem.plan.source, threads)
-        edges = find_edges(problem, problem.conditions, is_bounded=False)
-        lines, variants = evaluate_edges(problem, edges, problem.conditions, frame)
+        edges = find_edges(problem, frame, is_bounded=False)
         width = max((edge.back for edge in edges.values()), default=0)
+        if width > _WIDEST:
+            raise GivesUpError  # every distance would cost a pass
+        lines, variants = evaluate_edges(problem, edges, frame)
         found = []
         for distance in range(width):
             seen = plain.copy()
             for name, edge in edges.items():
-                if distance < edge.back:
-                    seen[self.bit_of[name]] = variants[lines[name, distance, 0]]
+                line = lines[name][min(distance, edge.back), 0]
+                if line >= 0:
+                    seen[self.bit_of[name]] = variants[line]
             found.append(seen)
         return [*found, plain]
 

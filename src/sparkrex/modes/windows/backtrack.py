@@ -57,8 +57,8 @@ class BacktrackSearch(BacktrackMatcher):
 
     def _edges(self, frame: Columns, numbers: dict[str, int], *, is_bounded: bool) -> kernel.Edges:
         problem = self.problem
-        edges = find_edges(problem, problem.conditions, is_bounded=is_bounded)
-        lines, variants = evaluate_edges(problem, edges, problem.conditions, frame)
+        edges = find_edges(problem, frame, is_bounded=is_bounded)
+        lines, variants = evaluate_edges(problem, edges, frame)
         back, ahead = np.zeros((2, max(1, len(numbers))), np.int64)
         widest = (
             1 + max((edge.back for edge in edges.values()), default=0),
@@ -67,8 +67,8 @@ class BacktrackSearch(BacktrackMatcher):
         variant_of = np.full((max(1, len(numbers)), *widest), -1, np.int32)
         for name, edge in edges.items():
             back[numbers[name]], ahead[numbers[name]] = edge.back, edge.ahead
-        for (name, at_first, at_last), line in lines.items():
-            variant_of[numbers[name], at_first, at_last] = line
+            own = lines[name]
+            variant_of[numbers[name], : own.shape[0], : own.shape[1]] = own
         return kernel.Edges(back, ahead, variant_of, variants, reach_before(problem))
 
     def _search_pieces(

@@ -10,15 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps
 from sparkrex.modes.rows.conditions import least_positions, reach
 from sparkrex.scalar.expression import Call, ColumnAt, Expression, walk
 from sparkrex.scalar.split import Condition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
     from numpy.typing import NDArray
 
     from sparkrex.columns.ordered import Columns
@@ -34,32 +33,31 @@ class Edge:
     back: int
     ahead: int
 
-    def places(self) -> list[tuple[int, int]]:
-        """Rows from the first and from the last at which it differs; beyond the width of an edge is one place."""
-        return [
-            (back, ahead) for back in range(self.back + 1) for ahead in range(self.ahead + 1)
-            if back < self.back or ahead < self.ahead
-        ]
 
-
-def find_edges(problem: Problem, conditions: Sequence[Condition], *, is_bounded: bool) -> dict[str, Edge]:
-    """The edges of variables whose row conditions have any.
+def find_edges(problem: Problem, frame: Columns, *, is_bounded: bool) -> dict[str, Edge]:
+    """The edges of variables whose row conditions have any; none is wider than a partition.
 
     A variable that has as many rows of the match before it as it looks back never looks out of the frame.
     """
     least = least_positions(problem.program)
+    longest = int(np.diff(frame.offsets).max(initial=0))
     found = {}
-    for condition in conditions:
+    for condition in problem.conditions:
         if condition.row is None:
             continue
-        shifts = [node.target.shift for node in walk(condition.row) if isinstance(node, ColumnAt)]
+        shifts = _shifts(condition.row)
         back = max([0, *(-shift for shift in shifts)])
         if back <= least.get(condition.variable, 0):
             back = 0
         ahead = max([0, *shifts]) if is_bounded else 0
         if back or ahead:
-            found[condition.variable] = Edge(back, ahead)
+            found[condition.variable] = Edge(min(back, longest), min(ahead, longest))
     return found
+
+
+def _shifts(expression: Expression) -> list[int]:
+    """How far a row condition looks, in order and once each."""
+    return sorted({node.target.shift for node in walk(expression) if isinstance(node, ColumnAt)})
 
 
 def reach_before(problem: Problem) -> int:
@@ -68,19 +66,37 @@ def reach_before(problem: Problem) -> int:
 
 
 def evaluate_edges(
-    problem: Problem, edges: dict[str, Edge], conditions: Sequence[Condition], frame: Columns
-) -> tuple[dict[tuple[str, int, int], int], NDArray[np.uint8]]:
-    """All edges as bitmaps: the line of each by variable and place."""
-    lines: dict[tuple[str, int, int], int] = {}
+    problem: Problem, edges: dict[str, Edge], frame: Columns
+) -> tuple[dict[str, NDArray[np.int32]], NDArray[np.uint8]]:
+    """All edges as bitmaps; by variable the line of each, by rows from the frame's first and from its last.
+
+    What is seen changes only at distances that the condition looks: there are no more bitmaps than such distances, or,
+    at both ends, pairs of them. Beyond the edges, the last place of all, the line is -1: the condition itself.
+    """
+    lines: dict[str, NDArray[np.int32]] = {}
     asked: list[Condition] = []
-    by_name = {condition.variable: condition for condition in conditions}
+    by_name = {condition.variable: condition for condition in problem.conditions}
     for name, edge in edges.items():
         row = by_name[name].row
         assert row is not None  # else it has no edge
-        for back, ahead in edge.places():
-            lines[name, back, ahead] = len(asked)
-            seen = _seen(row, back if back < edge.back else _FAR, ahead if ahead < edge.ahead else _FAR)
-            asked.append(Condition(f"{name} {back} {ahead}", seen, None))
+        shifts = _shifts(row)
+        backs = np.array([0, *(-shift for shift in reversed(shifts) if shift < 0)])
+        aheads = np.array([0, *(shift for shift in shifts if shift > 0)])
+        if not edge.back:
+            backs = backs[:1]
+        if not edge.ahead:
+            aheads = aheads[:1]
+        line_of = np.full((len(backs), len(aheads)), -1, np.int32)
+        for place, back in enumerate(backs.tolist()):
+            for other, ahead in enumerate(aheads.tolist()):
+                sees_all = place == len(backs) - 1, other == len(aheads) - 1
+                if not all(sees_all):
+                    line_of[place, other] = len(asked)
+                    seen = _seen(row, _FAR if sees_all[0] else back, _FAR if sees_all[1] else ahead)
+                    asked.append(Condition(f"{name} {place} {other}", seen, None))
+        from_first = np.searchsorted(backs, np.arange(edge.back + 1), side="right") - 1
+        from_last = np.searchsorted(aheads, np.arange(edge.ahead + 1), side="right") - 1
+        lines[name] = line_of[np.ix_(from_first, from_last)]
     threads = problem.settings.thread_count()
     _, bitmaps = evaluate_bitmaps(asked, frame, problem.evaluator, problem.plan.source, threads)
     return lines, bitmaps

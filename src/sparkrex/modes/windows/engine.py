@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from sparkrex.stopwatch import Stopwatch
 
 
+_OF_VALUES = ("REX404", "REX405", "REX414")
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class WindowSearch:
     """A plan with the search that was chosen for it."""
@@ -75,9 +78,9 @@ class WindowSearch:
                     return choice.search.search(frame, ends, is_seek=self.plan.is_seek)
                 except GivesUpError:
                     choice = next_choice(choice, is_bounded=ends is not None)
-        except ExecutionError:
+        except ExecutionError as error:
             # Conditions of rows are evaluated for all rows. One that fails counts only if it is tested.
-            tested = when_tested(self.choice.problem)
+            tested = when_tested(self.choice.problem) if error.code in _OF_VALUES else None
             if tested is None:
                 raise
         return InterpretedSearch(tested).search(frame, ends, is_seek=self.plan.is_seek)

@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 def when_tested(problem: Problem) -> Problem | None:
     """The problem with conditions that can fail evaluated where they are tested; None if there are none."""
     conditions = []
+    fails = False
     for condition in problem.conditions:
+        fails = fails or any(part is not None and can_fail(part) for part in (condition.row, condition.context))
         if condition.row is not None and can_fail(condition.row):
             parts = [condition.row] if condition.context is None else [condition.row, condition.context]
             conditions.append(Condition(condition.variable, None, conjunction(parts)))
         else:
             conditions.append(condition)
-    return None if tuple(conditions) == problem.conditions else replace(problem, conditions=tuple(conditions))
+    return replace(problem, conditions=tuple(conditions)) if fails else None
 
 
 class InterpretedSearch(Interpreter):
@@ -52,8 +54,8 @@ class _FrameSearch(Search):
         problem = self.problem
         self.ends = ends
         self.is_seek = is_seek
-        self.edges = find_edges(problem, problem.conditions, is_bounded=ends is not None)
-        self.lines, self.variants = evaluate_edges(problem, self.edges, problem.conditions, frame)
+        self.edges = find_edges(problem, frame, is_bounded=ends is not None)
+        self.lines, self.variants = evaluate_edges(problem, self.edges, frame)
         self.found_rows: list[int] = []
         self.begins_here, self.is_open = True, False
         self.plain = self.bitmaps.copy()
@@ -94,5 +96,5 @@ class _FrameSearch(Search):
         for name, edge in self.edges.items():
             bitmap = self.bitmaps[self.numbers[name]]
             for at in {*range(row, min(high, row + edge.back)), *range(max(row, high - edge.ahead), high)}:
-                line = self.lines[name, min(at - row, edge.back), min(high - 1 - at, edge.ahead)]
+                line = self.lines[name][min(at - row, edge.back), min(high - 1 - at, edge.ahead)]
                 bitmap[at] = self.variants[line, at]

@@ -1,13 +1,13 @@
-"""Matches that overlap as trees: where two of them stand at one place of the pattern at one row, their rest is one path.
+"""Matches that overlap as trees: where two of them stand at one place of the pattern at one row, their rest is one.
 
-A node is a row mapped from a place of the pattern; what follows it is the next node, none behind the last row of a match.
+A node is a row mapped from a place of the pattern; what follows it is the next node, none behind a match's last row.
 The rest of a match depends on nothing but its node, so a node is made once, however many matches come by: there are at
 most as many nodes as rows times places. Rows at the beginning of a frame, where conditions see nothing before it,
 have nodes of their own.
 
-What is read from a match follows from its first node: each value there from the value at the next node and its own row.
-Nodes are made in runs, each along one match; the next node of a run's last one is older. So one pass over the runs, each
-from its end, has every value before it is needed.
+What is read from a match follows from its first node: each value there from that at the next node and its own row.
+Nodes are made in runs, each along one match; the next node of a run's last one is older. So one pass over the runs,
+each from its end, has every value before it is needed.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def plant(states, offsets, steps, n_positions, entry, is_seek, skip_mode, skip_m
 
 @njit(cache=True, nogil=True)
 def find_nodes(nodes, runs, is_member, from_first, offset):
-    """By node, the one so many members from the first or the last of the path that begins there; -1 where there is none.
+    """By node, the one so many members from the first or the last of the path that begins there; -1 for none.
 
     Parameters
     ----------
