@@ -37,8 +37,11 @@ class Step:
 
     def run(self) -> None:
         """Run it. A matcher that was asked for by name may refuse."""
+        text = f"SELECT * FROM t {self.keyword} ({self.clause})"
+        if self.keyword == "WINDOW":
+            text = f"SELECT m OVER w AS m, sum(price) OVER w AS s FROM t WINDOW w AS ({self.clause})"
         try:
-            sql(f"SELECT * FROM t {self.keyword} ({self.clause})", t=self.table, settings=self.settings)
+            sql(text, t=self.table, settings=self.settings)
         except (AnalysisError, UnsupportedError):
             if self.settings.matcher is None:
                 raise
@@ -68,6 +71,10 @@ def steps() -> Iterator[Step | WorkloadStep]:
             for chunk_rows in (None, MEDIUM // 2 + 1):
                 where = f"{matcher or 'any matcher'}{', in chunks' if chunk_rows else ''}"
                 yield Step(f"{name}, {where}", clause, rows, Settings(matcher=matcher, chunk_rows=chunk_rows))
+    for name, clause in _WINDOWS.items():
+        for matcher in (None, "backtrack"):
+            where = matcher or "any matcher"
+            yield Step(f"window, {name}, {where}", clause, rows, Settings(matcher=matcher), "WINDOW")
     for name, clause in _SEGMENTS.items():
         for planner in (None, "sm_left", "pr_left_pnot", "pr_right"):
             yield Step(f"{name}, {planner or 'any planner'}", clause, rows, Settings(planner=planner))
@@ -153,6 +160,17 @@ _TRENDS = " AND ".join(
         f"stddev({column})", f"count({column})", f"first({column})", f"last({column})",
     )
 )
+_WINDOWS = {
+    "short matches": "PARTITION BY few ORDER BY ts MEASURES LAST(A.price) AS m ROWS BETWEEN CURRENT ROW AND "
+    "UNBOUNDED FOLLOWING PATTERN (S A+) DEFINE A AS price < PREV(price)",
+    "long matches": "ORDER BY ts MEASURES sum(A.volume) AS m ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING "
+    "AFTER MATCH SKIP TO NEXT ROW PATTERN ((A | B)+) DEFINE A AS price < PREV(price)",
+    "names of long matches": "ORDER BY ts MEASURES CLASSIFIER(A) AS m ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING "
+    "AFTER MATCH SKIP TO NEXT ROW SEEK PATTERN ((A | B)+) DEFINE A AS price < PREV(price)",
+    "a bounded frame": "PARTITION BY few ORDER BY ts MEASURES LAST(A.price) AS m ROWS BETWEEN CURRENT ROW AND 5 "
+    "FOLLOWING SEEK PATTERN (S A+) DEFINE A AS price < S.price",
+}
+
 _SEGMENTS = {
     "segments, trends": f"{_BEGIN} MEASURES avg(S.price) AS p, START_INDEX() AS i PATTERN (S) "
     f"DEFINE SEGMENT S AS {_TRENDS} AND window(2, 4)",

@@ -39,7 +39,7 @@ def aggregate_by_host(
     results: dict[Aggregate, pa.ChunkedArray] = {}
     for group in groups.values():
         columns = _ask_together(projection, group, is_final)
-        results |= {node: _as_declared(node, column, dialect) for node, column in zip(group, columns, strict=True)}
+        results |= {node: as_declared(node, column, dialect) for node, column in zip(group, columns, strict=True)}
     return results
 
 
@@ -105,7 +105,7 @@ def _column(projected: Projected, mask: NDArray[np.bool_], rows: NDArray[np.int6
     return take_or_null(projected.values, np.where(mask, projected.place, -1)[rows])
 
 
-def _as_declared(node: Aggregate, values: pa.ChunkedArray, dialect: str) -> pa.ChunkedArray:
+def as_declared(node: Aggregate, values: pa.ChunkedArray, dialect: str) -> pa.ChunkedArray:
     """What the host returned as what the query's dialect says the aggregate is."""
     if node.function == "map_agg":
         values = _maps(values)

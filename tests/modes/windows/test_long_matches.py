@@ -22,7 +22,7 @@ MEASURES = (
     "sum(d) AS m21, max_by(A.p, A.d) AS m22, PREV(A.p, 2) AS m23, bool_or(p > 7) AS m24, 1 AS m25"
 )
 FUNCTIONS = (
-    "sum(p)", "count(*)", "max(d)", "avg(d)", "array_agg(p)", "first_value(p)", "last_value(p) IGNORE NULLS",
+    "sum(p)", "count(*)", "median(p)", "sum(CAST(p AS DECIMAL(9, 2)))", "max(d)", "avg(d)", "array_agg(p)", "first_value(p)", "last_value(p) IGNORE NULLS",
     "nth_value(p, 2) IGNORE NULLS", "count(DISTINCT p)", "stddev_pop(p)",
 )
 PATTERNS = (

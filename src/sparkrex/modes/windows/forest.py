@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.columns.gather import put_in_order
+from sparkrex.columns.gather import put_in_order, take_or_null
 from sparkrex.columns.values import plain
 from sparkrex.columns.wrap import wrap, wrap_strings
 from sparkrex.errors import ExecutionError
 from sparkrex.matching.aggregation import ACCUMULATED, Statistics, buffers_of, finish_aggregate, fits_kernel
+from sparkrex.matching.host_aggregation import as_declared
 from sparkrex.matching.labels import selecting
 from sparkrex.matching.matches import Matches
 from sparkrex.matching.output import one_row
@@ -30,9 +31,12 @@ from sparkrex.scalar.expression import (
     ColumnAt,
     End,
     Expression,
+    Literal,
     is_volatile,
     references,
 )
+from sparkrex.scalar.render.duckdb import DUCKDB
+from sparkrex.scalar.render.renderer import render_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,6 +49,8 @@ if TYPE_CHECKING:
     from sparkrex.scalar.expression import Target
     from sparkrex.scalar.render.renderer import Leaf
 
+_LISTS = ("array_agg", "string_agg", "map_agg", "min_by", "max_by")
+"""Aggregates whose values are as long as the matches, or which the host has no tree for."""
 _BLOCK_ROWS = 1 << 22
 """So many rows of matches are in memory at a time for aggregates that need them one by one."""
 
@@ -121,6 +127,8 @@ class ForestReader(FrameReader):
         if key not in self._aggregates:
             found = self._from_forest(node)
             if found is None:
+                found = self._from_host(node)
+            if found is None:
                 parts: list[pa.Array] = []
                 for _, _, reader in self._blocks():
                     parts += reader.aggregate_over(node, one_row(reader)).chunks
@@ -175,6 +183,43 @@ class ForestReader(FrameReader):
         order = self.arrangement.order
         values, valid = put_in_order(values, order), put_in_order(valid, order)
         return self._add_up(node, values, valid, None if argument is None else argument.type, is_wide=is_wide)
+
+    def _from_host(self, node: Aggregate) -> pa.ChunkedArray | None:
+        """The aggregate as a window of the host's, from each row's match to its end; None if it is no such aggregate.
+
+        The host has trees of its own for frames that overlap.
+        """
+        read = [argument for argument in node.arguments if not isinstance(argument, Literal)]
+        is_plain = node.variables is None and node.filter is None and not node.order_by
+        is_counted = not node.is_distinct or node.function == "count"
+        if not (is_plain and is_counted and all(map(_is_of_one_row, read))) or node.function in _LISTS:
+            return None
+        try:
+            columns = row_values(read, self.table, self.evaluator)
+        except ExecutionError:
+            return None  # it fails for a row, which may be in no match
+        n_rows, matches = self.arrangement.n_rows, self.matches
+        # Without a match a row has a frame without rows, and so has one more row, which stands for empty matches.
+        first, last = np.ones(n_rows + 1, np.int64), np.zeros(n_rows + 1, np.int64)
+        has_rows = matches.end > matches.start
+        own = self._frames[has_rows]
+        first[own], last[own] = matches.start[has_rows] - own, matches.end[has_rows] - 1 - own
+        rows = np.append(self.arrangement.input_rows(np.arange(n_rows)), -1)
+        names = [f"a{number}" for number in range(len(read))]
+        table = pa.table(
+            {"i": np.arange(n_rows + 1), "f": first, "l": last}
+            | {name: take_or_null(column, rows) for name, column in zip(names, columns, strict=True)}
+        )
+        text = iter(names)
+        call = DUCKDB.aggregate(node, [
+            render_literal(one.value) if isinstance(one, Literal) else next(text) for one in node.arguments
+        ])
+        if node.is_distinct:
+            call = f"count(DISTINCT {names[0]})"
+        over = "OVER (ORDER BY i ROWS BETWEEN f FOLLOWING AND l FOLLOWING)"
+        result = self.evaluator.query(f"SELECT i, {call} {over} AS v FROM rex_rows ORDER BY i", table, node.span)
+        values = take_or_null(result.column("v"), np.where(has_rows, self._frames, n_rows))
+        return as_declared(node, values, self.dialect)
 
     def _add_up(
         self, node: Aggregate, values: NDArray[Any], valid: NDArray[np.uint8], kind: pa.DataType | None, *,
