@@ -67,7 +67,7 @@ def test_a_forest_says_what_the_rows_say(form: str) -> None:
         for seed in range(28):
             skip = ("TO NEXT ROW", "PAST LAST ROW", "TO LAST U", "TO NEXT ROW")[seed % 4]
             query = _query(PATTERNS[seed % len(PATTERNS)], skip, ("INITIAL", "SEEK")[seed % 2])
-            answers = []
+            answers: list[Any] = []
             for long in (1 << 40, -1):
                 with patch.object(automaton, "LONG", long), patch.object(forest, "_BLOCK_ROWS", 20):
                     try:

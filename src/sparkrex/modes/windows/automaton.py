@@ -158,6 +158,7 @@ class AutomatonSearch(AutomatonMatcher):
             found = transitions[(behind << shift) + symbols]
             missing = np.flatnonzero(found < 0)
             if not len(missing):
-                return found.astype(np.uint16)
+                narrow: NDArray[np.uint16] = found.astype(np.uint16)
+                return narrow
             for state, symbol in set(zip(behind[missing].tolist(), symbols[missing].tolist(), strict=True)):
                 viability.add(state, symbol)

@@ -72,8 +72,8 @@ class ForestReader(FrameReader):
 
     def _find_final(self, targets: list[Target]) -> None:
         """Positions per match; those of some variables are found in the forest."""
-        by_label = []
-        others = []
+        by_label: list[Target] = []
+        others: list[Target] = []
         for target in targets:
             named = not target.is_row_time and selecting(target.variables, self.variables) is not None
             (by_label if named else others).append(target)
@@ -189,7 +189,7 @@ class ForestReader(FrameReader):
 
         The host has trees of its own for frames that overlap.
         """
-        read = [argument for argument in node.arguments if not isinstance(argument, Literal)]
+        read: list[Expression] = [argument for argument in node.arguments if not isinstance(argument, Literal)]
         is_plain = node.variables is None and node.filter is None and not node.order_by
         is_counted = not node.is_distinct or node.function == "count"
         if not (is_plain and is_counted and all(map(_is_of_one_row, read))) or node.function in _LISTS:
