@@ -336,7 +336,12 @@ def prepare_relation(
         described = list(zip(base.schema.names, host.column_types(relation.input_table or ""), strict=True))
     else:
         input_sql = host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}")
-        described = host.describe(input_sql)
+        try:
+            described = host.describe(input_sql)
+        except AnalysisError as error:
+            if relation.has_written_input and error.span == Span(0, min(1, len(query.statement.source.text))):
+                error.span = _named_place(error, relation, query.statement.source)
+            raise
     columns = tuple(InputColumn(name, kind) for name, kind in described)
     plan = _analyze(query, relation, clause, columns, host)
     used = plan.columns_read()
@@ -351,6 +356,16 @@ def prepare_relation(
     if host.settings.side_rows:
         table = with_input_row(table)
     return plan, table, RelationEvaluator(host, relation.prefix)
+
+
+def _named_place(error: AnalysisError, relation: Relation, source: Source) -> Span:
+    """Where the first name of a host's complaint stands: in the relation if it is there, else anywhere in the query."""
+    for name in re.findall(r'"(\w+)"', error.message):
+        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+        inside = pattern.search(source.text, relation.span.start, relation.span.end)
+        if (found := inside or pattern.search(source.text)) is not None:
+            return Span(*found.span())
+    return relation.span
 
 
 def _analyze(

@@ -113,6 +113,8 @@ class Plan:
     needs_whole_partitions: ClassVar[bool] = False
     """Whether all rows of a partition may have to be in memory at once: then workers order them, and get the order
     columns to bound the search by, if they can read them."""
+    whole_advice: ClassVar[str] = "bound the pattern: by WITHIN, window(...), or quantifiers"
+    """What to say of a search that needs whole partitions, of a stream."""
     gives_up_starts: ClassVar[bool] = False
     """Whether a search that fails at a row can go on at the next one, in batch and on streams."""
     gives_up_events: ClassVar[bool] = False

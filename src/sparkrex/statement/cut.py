@@ -55,6 +55,8 @@ class Relation:
     input_schema: tuple[str, ...] = ()
     is_read_whole: bool = False
     """Whether the statement reads the result by the positions of its columns."""
+    has_written_input: bool = False
+    """Whether `input_sql` was put together from parts of the query, rather than being one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ class _Cutter:
                 keyword=keyword,
                 input_schema=given.schema,
                 is_read_whole=site.is_read_whole,
+                has_written_input=bool(site.input_pieces),
             )
         )
         self._apply(site)

@@ -61,6 +61,7 @@ class PatternWindow(Plan):
     keyword: ClassVar[str] = "WINDOW"
     returns_keys: ClassVar[bool] = False
     needs_whole_partitions: ClassVar[bool] = True
+    whole_advice: ClassVar[str] = "MATCH_RECOGNIZE in FROM reads streams"
 
     measures: tuple[Measure, ...]
     search: MatchRecognize

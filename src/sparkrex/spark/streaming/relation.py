@@ -140,7 +140,7 @@ def _lasting(
     if refusal is not None:
         raise UnsupportedError(
             "REX302", "this search needs whole partitions, and those of a stream never are", host.source, relation.span,
-            notes=(refusal,), hint="bound the pattern: by WITHIN, window(...), or quantifiers",
+            notes=(refusal,), hint=task.plan.whole_advice,
         )
     return lasting
 
