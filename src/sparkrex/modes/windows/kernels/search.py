@@ -2,7 +2,8 @@
 
 The search from a start is that of `modes.rows.kernels.backtrack`, over a partition that is the frame. Row conditions
 that look back or ahead have other values at a frame's ends; `Edges` holds those, and they stand in the bitmaps for as
-long as the frame is searched. What failed is remembered for one frame.
+long as the frame is searched. What failed is remembered for one frame; for the whole partition where frames end with
+it and nothing before a match is read, so that a frame's first row changes nothing behind it.
 
 With SEEK and frames that end with the partition, whether a match begins at a row does not depend on the frame, once
 nothing before the frame is read from there. So what was found out for one frame is used for the next ones.
@@ -79,6 +80,7 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
     n_labels = np.int64(0)
     is_bounded = ends.shape[0] > 0
     has_edges = edges.variants.shape[0] > 0
+    keeps = not is_bounded and edges.reach == 0
     reads_context = False
     for v in range(tests.code_begin.shape[0]):
         reads_context = reads_context or tests.code_begin[v] < tests.code_end[v]
@@ -86,6 +88,7 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
         row = offsets[p]
         partition_end = offsets[p + 1]
         known_start = row  # behind a row's reach no match begins before this one
+        touched = row  # rows before this one may have bits set in memory
         while row < partition_end:
             high = ends[row] + 1 if is_bounded else partition_end
             if limits.stop[0] != 0:
@@ -99,7 +102,8 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
                 continue
             if has_edges:
                 _put_edges(row, high, edges, tests.bitmaps, saved)
-            at, here, touched = np.int64(program.entry), row, row
+            at, here = np.int64(program.entry), row
+            low = offsets[p] if keeps else row
             while start < high:
                 if runs.possible.shape[0] > 0 and runs.possible[start] == 0:
                     outcome = _NOT_FOUND
@@ -110,13 +114,13 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
                         if depth >= stack.shape[0]:
                             stack = _deepen(stack)
                         outcome, at, here, version, depth, steps, mode, touched, start_touched = _search_at(
-                            at, here, version, depth, steps, mode, touched, start_touched, start, row, high,
+                            at, here, version, depth, steps, mode, touched, start_touched, start, low, high,
                             np.int64(1), False, True, barred, reads_context, program, runs, memo, tests, deadlines,
                             machine, columns, path, limits, path_labels, stack, memory, start_memory
                         )
                     if start_touched > start:
                         _clear(
-                            start_memory, (start - row) * memo.n_start_slots, (start_touched - row) * memo.n_start_slots
+                            start_memory, (start - low) * memo.n_start_slots, (start_touched - low) * memo.n_start_slots
                         )
                 if outcome != _NOT_FOUND or not is_seek:
                     break
@@ -126,8 +130,9 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
                     start = known_start
             if has_edges:
                 _take_edges(row, high, edges, tests.bitmaps, saved)
-            if touched > row:
+            if touched > row and not keeps:
                 _clear(memory, np.int64(0), (touched - row) * memo.n_slots)
+                touched = row
             following = row + 1
             if outcome == _FOUND:
                 if n_matches >= found.shape[0]:
@@ -141,14 +146,16 @@ def search_frames(offsets, first, last, ends, is_seek, barred, edges, program, r
                 length = here - start
                 if n_labels + length > labels.shape[0]:
                     labels = _grow(labels, n_labels + length)
-                copy_values(path_labels, start - row, here - row, labels, n_labels)
+                copy_values(path_labels, start - low, here - low, labels, n_labels)
                 n_labels += length
                 outcome = DONE
                 if length > 0 and skip_mode != NEXT_ROW:
-                    following, outcome = _next_start(start, here, row, path_labels, skip_mode, skip_member)
+                    following, outcome = _next_start(start, here, low, path_labels, skip_mode, skip_member)
             if outcome not in (DONE, _NOT_FOUND):
                 return outcome, row, n_matches, found, n_labels, labels
             row = following
+        if touched > offsets[p]:
+            _clear(memory, np.int64(0), (touched - offsets[p]) * memo.n_slots)
     return DONE, np.int64(-1), n_matches, found, n_labels, labels
 
 
