@@ -211,10 +211,7 @@ class _Projector:
 
     def _column(self, first: int, last: int) -> str:
         """The column of what these tokens say; the same for the same words."""
-        key = " ".join(
-            token.text.lower() if token.token_type is not TokenType.STRING else repr(token.text)
-            for token in self.tokens[first : last + 1]
-        )
+        key = " ".join(map(_written, self.tokens[first : last + 1]))
         if key not in self.columns:
             self.columns[key] = f"{self.prefix}_c{len(self.columns)}", (first, last)
         return self.columns[key][0]
@@ -299,7 +296,7 @@ class _Projector:
     ) -> list[tuple[int, int]]:
         """Expressions of GROUP BY, which are more than a column."""
         found: list[tuple[int, int]] = []
-        words = [token.text.lower() for token in self.tokens]
+        words = [_written(token) for token in self.tokens]
         for group in sorted(self.groups, key=len, reverse=True):
             if len(group) < 2 or all(self.tokens[i].token_type is TokenType.DOT for i in group[1::2]):
                 continue
@@ -392,6 +389,11 @@ class _Projector:
             skipped = 1 if len(starts) > 1 and names[0] in variables else 0
             found.append((starts[skipped], starts[-1]))
         return sorted(found)
+
+
+def _written(token: Token) -> str:
+    """A token by which words are compared: strings keep their case, and differ from names."""
+    return repr(token.text) if token.token_type is TokenType.STRING else token.text.lower()
 
 
 def _without_direction(tokens: Sequence[Token], item: range) -> range:
