@@ -9,7 +9,7 @@ from tests.modes.rows.oracle import aggregates
 from tests.modes.rows.oracle.comparing import are_same, sort
 from tests.modes.rows.oracle.errors import CannotEvaluate
 from tests.modes.rows.oracle.expressions import value_of_row
-from tests.modes.windows.oracle.scalars import parse
+from tests.modes.windows.oracle.scalars import is_empty_array, parse
 from tests.modes.windows.oracle.search import Matched, measure, search
 
 from sparkrex.scalar.expression import Target
@@ -85,7 +85,8 @@ def _aggregate(aggregate: Aggregate, rows: Sequence[Row], dialect: str) -> Any:
             continue
         arguments = tuple(value_of_row(argument, row, dialect) for argument in aggregate.arguments)
         inputs.append((arguments, [value_of_row(item.expression, row, dialect) for item in aggregate.order_by]))
-    return aggregates.aggregate(aggregate, inputs, dialect)
+    found = aggregates.aggregate(aggregate, inputs, dialect)
+    return [] if found is None and is_empty_array(aggregate, dialect) else found
 
 
 def values_of(window: Window, calls: Sequence[Measure | Function], rows: Sequence[Row]) -> list[list[Any]]:

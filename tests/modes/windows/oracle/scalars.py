@@ -86,7 +86,8 @@ class Scope:
         """The tree, its references to the current row read at `target`."""
         kind = type(tree)
         if _aggregate_name(tree) is not None or isinstance(tree, exp.Filter):
-            return self.aggregate(tree)
+            found = self.aggregate(tree)
+            return Call("or_empty", (found,)) if is_empty_array(found, self.dialect) else found
         if kind in _BINARY:
             return Call(_BINARY[kind], (self.expression(tree.this, target), self.expression(tree.expression, target)))
         if kind in _UNARY:
@@ -225,6 +226,11 @@ class Scope:
             first = nulls_first(self.dialect, is_descending=is_descending) if said is None else said
             items.append(SortItem(self.read(tokens), is_descending, first))
         return items
+
+
+def is_empty_array(aggregate: Aggregate, dialect: str) -> bool:
+    """Whether the aggregate of no values is an empty array, as it is in Spark and Snowflake, and not NULL."""
+    return aggregate.function == "array_agg" and dialect in ("spark", "databricks", "snowflake")
 
 
 def nulls_first(dialect: str, *, is_descending: bool) -> bool:

@@ -38,7 +38,7 @@ FUNCTIONS = (
     (4, "nth_value({c}, {n}) IGNORE NULLS"), (3, "sum(x + t)"), (3, "max(CASE WHEN k = 'a' THEN x END)"),
     (4, "first_value(x + t)"),
 )
-# Where all hosts of a dialect have them.
+# In memory.
 MORE_FUNCTIONS = (
     (8, "array_agg(x)"), (6, "count(*) FILTER (WHERE x > 0)"), (4, "sum(x) FILTER (WHERE k = 'a')"),
     (4, "bool_or(x > 1)"), (2, "count(*) FILTER (WHERE k IS NULL)"),
@@ -77,7 +77,6 @@ class Example:
 def generate(draw: Draw, *, is_for_spark: bool = False) -> Example:
     """One random example; with `is_for_spark`, one whose functions Spark has and whose order has no ties."""
     dialect = draw.weighted(DIALECTS)
-    allows_more = not is_for_spark and dialect != "spark"
     writer = _WindowWriter(draw, has_ties=not is_for_spark)
     items: list[str] = []
     windows: list[str] = []
@@ -86,7 +85,7 @@ def generate(draw: Draw, *, is_for_spark: bool = False) -> Example:
         name, text, measures = "wv"[number], *writer.window(extends_base=draw.chance(15))
         calls = [f"{measure} OVER {name} AS {name}{measure}" for measure in measures if draw.chance(85)]
         for place in range(draw.integer(0 if calls else 1, 3)):
-            functions = FUNCTIONS + (MORE_FUNCTIONS if allows_more else ())
+            functions = FUNCTIONS + (MORE_FUNCTIONS if not is_for_spark else ())
             function = draw.weighted(functions).replace("{c}", draw.choice(("x", "k", "y", "t")))
             calls.append(f"{function.replace('{n}', str(draw.integer(1, 3)))} OVER {name} AS {name}f{place}")
         items += calls
