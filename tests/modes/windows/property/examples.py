@@ -78,26 +78,47 @@ def generate(draw: Draw, *, is_for_spark: bool = False) -> Example:
     """One random example; with `is_for_spark`, one whose functions Spark has and whose order has no ties."""
     dialect = draw.weighted(DIALECTS)
     writer = _WindowWriter(draw, has_ties=not is_for_spark)
+    functions = FUNCTIONS + (MORE_FUNCTIONS if not is_for_spark else ())
     items: list[str] = []
-    windows: list[str] = []
     base = f"b AS ({writer.partition()})"
+    windows = [base]
     for number in range(draw.weighted(((78, 1), (22, 2)))):
         name, text, measures = "wv"[number], *writer.window(extends_base=draw.chance(15))
-        calls = [f"{measure} OVER {name} AS {name}{measure}" for measure in measures if draw.chance(85)]
+        over = f"({text})" if draw.chance(20) else name
+        if over == name:
+            windows.append(f"{name} AS ({text})")
+        calls = [f"{measure} OVER {over} AS {name}{measure}" for measure in measures if draw.chance(85)]
         for place in range(draw.integer(0 if calls else 1, 3)):
-            functions = FUNCTIONS + (MORE_FUNCTIONS if not is_for_spark else ())
             function = draw.weighted(functions).replace("{c}", draw.choice(("x", "k", "y", "t")))
-            calls.append(f"{function.replace('{n}', str(draw.integer(1, 3)))} OVER {name} AS {name}f{place}")
+            calls.append(f"{function.replace('{n}', str(draw.integer(1, 3)))} OVER {over} AS {name}f{place}")
         items += calls
-        windows.append(f"{name} AS ({text})")
     if draw.chance(12):
         items.append("sum(x) OVER (ORDER BY r) AS plain")
-    query = f"SELECT r, {', '.join(items)}\nFROM data\nWINDOW {base},\n" + ",\n".join(windows) + "\nORDER BY r"
     rows = tuple((number, *row) for number, row in enumerate(generate_rows(draw).rows))
+    query = _query(draw, dialect, items, windows)
     return Example(
         query, dialect, rows, frozenset(writer.skips), frozenset(writer.ends), frozenset(writer.features),
         draw.integer(1, 4),
     )
+
+
+def _query(draw: Draw, dialect: str, items: list[str], windows: list[str]) -> str:
+    """The calls in a query of some form; it always gives the rows in order of `r`."""
+    where = draw.weighted(((85, ""), (15, "\nWHERE x > 0 OR x IS NULL")))
+    select = f"SELECT r, {', '.join(items)}\nFROM data{where}\nWINDOW " + ",\n".join(windows)
+    call, _, alias = items[0].rpartition(" AS ")
+    form = draw.weighted(((66, ""), (8, "order"), (8, "expression"), (8, "subquery"), (5, "cte"), (5, "qualify")))
+    if form == "order":
+        return f"{select}\nORDER BY {call}, r"
+    if form == "expression":
+        return select.replace(f"{call} AS", f"CASE WHEN {call} IS NULL THEN 'none' ELSE 'some' END AS") + "\nORDER BY r"
+    if form == "subquery":
+        return f"SELECT q.r, count(*) OVER () AS n, {alias} FROM ({select}) q WHERE {alias} IS NOT NULL ORDER BY r"
+    if form == "cte":
+        return f"WITH q AS ({select}), p AS (SELECT * FROM q)\nSELECT * FROM p WHERE r > 0 ORDER BY r"
+    if form == "qualify" and dialect in ("duckdb", "snowflake"):
+        return f"{select}\nQUALIFY {call} IS NOT NULL\nORDER BY r"
+    return f"{select}\nORDER BY r"
 
 
 class _WindowWriter:
