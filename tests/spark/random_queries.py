@@ -113,8 +113,7 @@ def _of_windows(name: str, number: int) -> Question:
     def ask(spark: SparkSession | None, settings: dict[str, Any]) -> Any:
         return rex.sql(example.query, {"data": example.table}, dialect=example.dialect, spark=spark, settings=settings)
 
-    # Every third through the external sort, in chunks.
-    settings = {"sort_memory": 1, "chunk_rows": example.chunk_rows} if number % 3 == 0 else {}
+    settings = {"sort_memory": 1} if number % 3 == 0 else {}  # every third through the external sort
     return Question(f"windows {name}", example.query, example.table, ask, settings)
 
 

@@ -1,4 +1,4 @@
-"""One example through the engine and through the oracle."""
+"""One example through the engine, by each search and in threads, and through the oracle."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.modes.windows.oracle import CannotEvaluate, OracleError, answer
 import sparkrex as rex
 from sparkrex.errors import ExecutionError, RexError
 from sparkrex.kernels import lazy
+from sparkrex.modes.windows import backtrack
 
 if TYPE_CHECKING:
     from tests.modes.windows.property.examples import Example
@@ -32,7 +33,11 @@ class Outcome:
     differences: tuple[str, ...] = ()
 
 
-def check(example: Example, **settings: Any) -> Outcome:
+# What an example is asked with, by turns: nothing else, the search that supports everything, threads.
+_WAYS: tuple[dict[str, Any], ...] = ({}, {}, {"matcher": "interpreter"}, {"threads": 3})
+
+
+def check(example: Example) -> Outcome:
     """Asks both."""
     try:
         expected: pa.Table | str = answer(example.query, {"data": example.table}, example.dialect)
@@ -41,8 +46,9 @@ def check(example: Example, **settings: Any) -> Outcome:
     except CannotEvaluate as reason:
         return Outcome(is_unknown=str(reason))
     # Half of the examples go through compiled kernels, the other half through the same code in Python.
-    with patch.object(lazy, "FEW_ROWS", 0 if example.chunk_rows % 2 else lazy.FEW_ROWS):
-        given = _ask(example, settings)
+    few_rows = 0 if example.way % 2 else lazy.FEW_ROWS
+    with patch.object(lazy, "FEW_ROWS", few_rows), patch.object(backtrack, "LEAST_ROWS", 1):
+        given = _ask(example, _WAYS[example.way])
     n_filled = 0
     if isinstance(expected, pa.Table):
         n_filled = sum(any(value not in (None, 0) for value in row[1:]) for row in rows_of(expected))

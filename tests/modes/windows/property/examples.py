@@ -55,7 +55,8 @@ class Example:
     skips: frozenset[str]
     ends: frozenset[str]
     features: frozenset[str]
-    chunk_rows: int
+    way: int
+    """Which of the ways in which an example can be asked, from 0 to 3."""
 
     @property
     def table(self) -> pa.Table:
@@ -98,7 +99,7 @@ def generate(draw: Draw, *, is_for_spark: bool = False) -> Example:
     query = _query(draw, dialect, items, windows)
     return Example(
         query, dialect, rows, frozenset(writer.skips), frozenset(writer.ends), frozenset(writer.features),
-        draw.integer(1, 4),
+        draw.integer(0, 3),
     )
 
 
