@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from sparkrex.modes.windows import edges, engine, frames, functions, interpreted, reader
-from sparkrex.modes.windows.kernels import search
+from sparkrex.modes.windows import automaton, edges, engine, frames, functions, interpreted
+from sparkrex.modes.windows.kernels import search, walk
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -109,8 +109,7 @@ WINDOW_FAULTS = (
     ),
     WindowFault(
         "a condition keeps what it was in an earlier frame", search, "_take_edges",
-        "            bitmaps[b, i] = saved[n_saved]\n            n_saved += 1\n        for", "            n_saved += 1\n        for",
-        "PREV",
+        "bitmaps[b, i] = saved[n_saved]\n            n_saved += 1\n        for", "n_saved += 1\n        for", "PREV",
     ),
     # Where frames end.
     WindowFault(
@@ -124,7 +123,7 @@ WINDOW_FAULTS = (
     ),
     WindowFault(
         "a negative end is 0", frames, "_numbers", "pc.min(values).as_py() < 0", "pc.min(values).as_py() < -9",
-        r"x \+ 1 FOLLOWING",
+        "AND x FOLLOWING",
     ),
     # What a row gets.
     WindowFault(
@@ -142,7 +141,18 @@ WINDOW_FAULTS = (
         "np.where(match < 0, none, match)", "match", "count",
     ),
     WindowFault(
-        "PREV in MEASURES sees the partition", reader.FrameReader, "_first_rows", "", "", "PREV",
+        "PREV in MEASURES does not see rows between the current one and the match", engine.WindowSearch, "_read",
+        "table, arrangement, found, ends,", "table, arrangement, replace(found, row=found.matches.start), ends,",
+        "SEEK.*PREV|PREV.*SEEK",
+    ),
+    WindowFault(
+        "PREV in MEASURES sees the partition", engine.WindowSearch, "_read", "table, arrangement, found, ends,",
+        "table, arrangement, replace(found, row=arrangement.offsets[np.searchsorted(arrangement.offsets, found.row, "
+        "side='right') - 1]), ends,", "PREV",
+    ),
+    WindowFault(
+        "NEXT in MEASURES sees the partition", engine.WindowSearch, "_read",
+        "table, arrangement, found, ends,", "table, arrangement, found, None,", "NEXT",
     ),
     # Functions that read a row of the match.
     WindowFault(
@@ -157,6 +167,19 @@ WINDOW_FAULTS = (
     WindowFault(
         "nth_value IGNORE NULLS counts from the partition", functions, "row_of",
         "before[start] + value.offset", "value.offset", "nth_value.*IGNORE",
+    ),
+    # The search by an automaton.
+    WindowFault(
+        "a walk takes rows for those of any frame", walk, "walk_frames",
+        "states[min(end - row, width), end]", "states[width, end]", "PREV",
+    ),
+    WindowFault(
+        "a start is looked up among those of any frame", walk, "walk_frames",
+        "if start >= row + width and start < high:", "if start < high:", "SEEK.*PREV|PREV.*SEEK",
+    ),
+    WindowFault(
+        "a condition that looks two rows back sees the second", automaton.AutomatonSearch, "_bitmaps",
+        "if distance < edge.back:", "if distance < edge.back - 1:", "PREV",
     ),
     # The search that supports everything.
     WindowFault(

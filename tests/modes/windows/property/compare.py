@@ -11,6 +11,7 @@ from tests.answers import render_table, row_differences, rows_of
 from tests.modes.windows.oracle import CannotEvaluate, OracleError, answer
 
 import sparkrex as rex
+from sparkrex import threads
 from sparkrex.errors import ExecutionError, RexError
 from sparkrex.kernels import lazy
 from sparkrex.modes.windows import backtrack
@@ -33,8 +34,8 @@ class Outcome:
     differences: tuple[str, ...] = ()
 
 
-# What an example is asked with, by turns: nothing else, the search that supports everything, threads.
-_WAYS: tuple[dict[str, Any], ...] = ({}, {}, {"matcher": "interpreter"}, {"threads": 3})
+# What an example is asked with, by turns.
+_WAYS: tuple[dict[str, Any], ...] = ({}, {"matcher": "backtrack"}, {"matcher": "interpreter"}, {"threads": 3})
 
 
 def check(example: Example) -> Outcome:
@@ -47,7 +48,10 @@ def check(example: Example) -> Outcome:
         return Outcome(is_unknown=str(reason))
     # Half of the examples go through compiled kernels, the other half through the same code in Python.
     few_rows = 0 if example.way % 2 else lazy.FEW_ROWS
-    with patch.object(lazy, "FEW_ROWS", few_rows), patch.object(backtrack, "LEAST_ROWS", 1):
+    with (
+        patch.object(lazy, "FEW_ROWS", few_rows), patch.object(threads, "LEAST", 2),
+        patch.object(backtrack, "LEAST_ROWS", 1),
+    ):
         given = _ask(example, _WAYS[example.way])
     n_filled = 0
     if isinstance(expected, pa.Table):
