@@ -106,7 +106,11 @@ def generate(draw: Draw, *, is_for_spark: bool = False) -> Example:
 def _query(draw: Draw, dialect: str, items: list[str], windows: list[str]) -> str:
     """The calls in a query of some form; it always gives the rows in order of `r`."""
     where = draw.weighted(((85, ""), (15, "\nWHERE x > 0 OR x IS NULL")))
-    select = f"SELECT r, {', '.join(items)}\nFROM data{where}\nWINDOW " + ",\n".join(windows)
+    source = draw.weighted(((72, "data"), (10, "data AS d"), (10, "(SELECT * FROM data) AS d"), (8, "data d")))
+    first = draw.weighted(((80, "r"), (12, "*"), (8, "r, x, k")))
+    if source != "data" and first == "r":
+        items = [item.replace("sum(x)", "sum(d.x)") for item in items]
+    select = f"SELECT {first}, {', '.join(items)}\nFROM {source}{where}\nWINDOW " + ",\n".join(windows)
     call, _, alias = items[0].rpartition(" AS ")
     form = draw.weighted(((66, ""), (8, "order"), (8, "expression"), (8, "subquery"), (5, "cte"), (5, "qualify")))
     if form == "order":
