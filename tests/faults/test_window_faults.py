@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.modes.windows.property.examples import Example
 
 SEED = 20161217
-MOST_EXAMPLES = 1500
+MOST_EXAMPLES = 4000
 
 
 @pytest.mark.slow

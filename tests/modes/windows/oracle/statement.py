@@ -53,12 +53,21 @@ class _Statement:
     def run(self, parts: Tokens) -> pa.Table:
         """What DuckDB answers."""
         try:
-            text = sqlglot.transpile(written(parts), read=self.dialect, write="duckdb")[0]
+            text = sqlglot.transpile(written(self.quoted(parts)), read=self.dialect, write="duckdb")[0]
             relation = self.connection.sql(text)
             table = relation.to_arrow_table()
         except (duckdb.Error, sqlglot.ParseError) as problem:
             raise CannotEvaluate(f"{written(parts)}: {problem}") from problem
         return table
+
+    def quoted(self, parts: Tokens) -> Tokens:
+        """The tokens with names quoted as the dialect quotes them."""
+        if self.dialect not in ("spark", "databricks"):
+            return parts
+        return tuple(
+            Token(part.kind, f"`{part.text[1:-1].replace('`', '``')}`") if part.kind == "quoted" else part
+            for part in parts
+        )
 
     def store(self, table: pa.Table) -> str:
         """The table under a name of its own."""
