@@ -7,23 +7,26 @@ from its changed source; a kernel then runs as plain Python.
 from __future__ import annotations
 
 import inspect
+import sys
 import textwrap
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from sparkrex.modes.windows import automaton, edges, engine, frames, functions, interpreted
-from sparkrex.modes.windows.kernels import search, walk
+from sparkrex.modes.windows import automaton, edges, engine, forest, found, frames, functions, interpreted
+from sparkrex.modes.windows.kernels import search
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
 class WindowFault:
     """What is done wrong, in words: in a function of `owner`, `new` stands for `old`.
 
-    Queries without `needs`, a regular expression, cannot show it.
+    `through` is the kernel that calls a part of kernels: it has to run as plain Python, too. Queries without `needs`, a
+    regular expression, cannot show the fault.
     """
 
     name: str
@@ -32,21 +35,41 @@ class WindowFault:
     old: str
     new: str
     needs: str = ""
+    through: str = ""
 
-    def inject(self) -> AbstractContextManager[Any]:
-        """Inside, the function has the fault."""
-        found = inspect.getattr_static(self.owner, self.function)
-        is_kernel = hasattr(found, "py_func")
-        function = found.py_func if is_kernel else found
+    @contextmanager
+    def inject(self) -> Iterator[None]:
+        """Inside, the function has the fault, under whatever name modules know it."""
+        current = inspect.getattr_static(self.owner, self.function)
+        changed = self._changed(getattr(current, "py_func", current))
+        changed.interpreted = changed  # as kernels have it
+        with ExitStack() as stack:
+            if inspect.isclass(self.owner):
+                stack.enter_context(mock.patch.object(self.owner, self.function, changed))
+            else:
+                for module in _modules_that_know(self.function, current):
+                    stack.enter_context(mock.patch.object(module, self.function, changed))
+            if self.through:
+                plain = getattr(self.owner, self.through).py_func
+                stack.enter_context(mock.patch.object(self.owner, self.through, plain))
+            yield
+
+    def _changed(self, function: Any) -> Any:
         source = textwrap.dedent(inspect.getsource(function))
         if source.count(self.old) != 1:
             raise ValueError(f"{self.name}: {self.old!r} stands {source.count(self.old)} times in {self.function}")
         source = source.replace(self.old, self.new)
-        if is_kernel:
-            source = source[source.index("def ") :]
         names: dict[str, Any] = dict(function.__globals__)
-        exec(compile(f"from __future__ import annotations\n{source}", f"<{self.name}>", "exec"), names)
-        return mock.patch.object(self.owner, self.function, names[self.function])
+        text = f"from __future__ import annotations\n{source[source.index('def ') :]}"
+        exec(compile(text, f"<{self.name}>", "exec"), names)
+        return names[self.function]
+
+
+def _modules_that_know(name: str, function: Any) -> list[Any]:
+    return [
+        module for path, module in sorted(sys.modules.items())
+        if path.startswith("sparkrex.modes.windows") and vars(module).get(name) is function
+    ]
 
 
 WINDOW_FAULTS = (
@@ -105,11 +128,12 @@ WINDOW_FAULTS = (
     WindowFault(
         "an edge of several rows is one of one row", search, "_put_edges",
         "for i in range(row, min(row + back, high)):", "for i in range(row, min(row + min(back, 1), high)):",
-        r"PREV\([^()]*, 2\)",
+        r"PREV\([^()]*, 2\)", "search_frames",
     ),
     WindowFault(
         "a condition keeps what it was in an earlier frame", search, "_take_edges",
         "bitmaps[b, i] = saved[n_saved]\n            n_saved += 1\n        for", "n_saved += 1\n        for", "PREV",
+        "search_frames",
     ),
     # Where frames end.
     WindowFault(
@@ -170,16 +194,37 @@ WINDOW_FAULTS = (
     ),
     # The search by an automaton.
     WindowFault(
-        "a walk takes rows for those of any frame", walk, "walk_frames",
+        "a walk takes rows for those of any frame", automaton, "walk_frames",
         "states[min(end - row, width), end]", "states[width, end]", "PREV",
     ),
     WindowFault(
-        "a start is looked up among those of any frame", walk, "walk_frames",
+        "a start is looked up among those of any frame", automaton, "walk_frames",
         "if start >= row + width and start < high:", "if start < high:", "SEEK.*PREV|PREV.*SEEK",
     ),
     WindowFault(
         "a condition that looks two rows back sees the second", automaton.AutomatonSearch, "_bitmaps",
-        "if distance < edge.back:", "if distance < edge.back - 1:", "PREV",
+        "min(distance, edge.back)", "min(distance + 1, edge.back)", "PREV",
+    ),
+    # Matches as paths of a forest.
+    WindowFault(
+        "the first rows of frames are shared", automaton, "plant",
+        "is_shared = at - row >= width", "is_shared = True", "PREV",
+    ),
+    WindowFault(
+        "a path ends where it meets another", automaton, "plant",
+        "nodes[n_nodes - 1, 2] = tail", "nodes[n_nodes - 1, 2] = -1", "TO NEXT ROW",
+    ),
+    WindowFault(
+        "LAST with an offset counts one too few", forest, "find_nodes",
+        "if n_members == offset:", "if n_members <= offset:", "LAST",
+    ),
+    WindowFault(
+        "a minimum begins with 0", forest, "total_integers",
+        "if n_values == 1 or value < least[node]:", "if value < least[node]:", "min",
+    ),
+    WindowFault(
+        "no rows are those of the first path", found.Found, "with_none",
+        "np.append(forest.heads, -1)", "np.append(forest.heads, 0 if len(forest.nodes) else -1)", "count|sum",
     ),
     # The search that supports everything.
     WindowFault(

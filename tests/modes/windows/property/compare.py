@@ -14,7 +14,7 @@ import sparkrex as rex
 from sparkrex import threads
 from sparkrex.errors import ExecutionError, RexError
 from sparkrex.kernels import lazy
-from sparkrex.modes.windows import backtrack
+from sparkrex.modes.windows import automaton, backtrack, forest
 
 if TYPE_CHECKING:
     from tests.modes.windows.property.examples import Example
@@ -34,8 +34,11 @@ class Outcome:
     differences: tuple[str, ...] = ()
 
 
-# What an example is asked with, by turns.
-_WAYS: tuple[dict[str, Any], ...] = ({}, {"matcher": "backtrack"}, {"matcher": "interpreter"}, {"threads": 3})
+# What an example is asked with, by turns: the forest of matches that overlap, each search, threads.
+_WAYS: tuple[dict[str, Any], ...] = (
+    {}, {"matcher": "backtrack"}, {"matcher": "interpreter"}, {"threads": 3}, {"threads": 1}
+)
+_FOREST = 0
 
 
 def check(example: Example) -> Outcome:
@@ -47,10 +50,10 @@ def check(example: Example) -> Outcome:
     except CannotEvaluate as reason:
         return Outcome(is_unknown=str(reason))
     # Half of the examples go through compiled kernels, the other half through the same code in Python.
-    few_rows = 0 if example.way % 2 else lazy.FEW_ROWS
     with (
-        patch.object(lazy, "FEW_ROWS", few_rows), patch.object(threads, "LEAST", 2),
-        patch.object(backtrack, "LEAST_ROWS", 1),
+        patch.object(lazy, "FEW_ROWS", 0 if example.way % 2 else lazy.FEW_ROWS), patch.object(threads, "LEAST", 2),
+        patch.object(backtrack, "LEAST_ROWS", 1), patch.object(forest, "_BLOCK_ROWS", 20),
+        patch.object(automaton, "LONG", -1 if example.way == _FOREST else automaton.LONG),
     ):
         given = _ask(example, _WAYS[example.way])
     n_filled = 0

@@ -56,7 +56,7 @@ class Example:
     ends: frozenset[str]
     features: frozenset[str]
     way: int
-    """Which of the ways in which an example can be asked, from 0 to 3."""
+    """Which of the ways in which an example can be asked, from 0 to 4."""
 
     @property
     def table(self) -> pa.Table:
@@ -99,7 +99,7 @@ def generate(draw: Draw, *, is_for_spark: bool = False) -> Example:
     query = _query(draw, dialect, items, windows)
     return Example(
         query, dialect, rows, frozenset(writer.skips), frozenset(writer.ends), frozenset(writer.features),
-        draw.integer(0, 3),
+        draw.integer(0, 4),
     )
 
 
