@@ -30,6 +30,7 @@ from tests.modes.trends import draws as trend_draws
 from tests.modes.trends.engine_runs import draw_way
 from tests.modes.trends.streams import table_of as trend_table_of
 from tests.modes.trends.texts import call_of
+from tests.modes.windows.property import examples as window_examples
 
 import sparkrex as rex
 from sparkrex.errors import RexError
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-MODES = ("rows", "segments", "events", "trends")
+MODES = ("rows", "windows", "segments", "events", "trends")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,8 @@ def questions(mode: str, seed: str, count: int) -> Iterator[Question]:
     match mode:
         case "rows":
             yield from (_of_rows(f"{seed}/{number}", number) for number in range(count))
+        case "windows":
+            yield from (_of_windows(f"{seed}/{number}", number) for number in range(count))
         case "segments":
             yield from _of_segments(seed, count)
         case "events":
@@ -102,6 +105,16 @@ def _of_rows(name: str, number: int) -> Question:
     # Every third through the external sort, in chunks.
     settings = {"sort_memory": 1, "chunk_rows": example.chunk_rows} if number % 3 == 0 else {}
     return Question(f"rows {name}", example.query, table, ask, settings)
+
+
+def _of_windows(name: str, number: int) -> Question:
+    example = window_examples.generate(RandomDraw(random.Random(name)), is_for_spark=True)
+
+    def ask(spark: SparkSession | None, settings: dict[str, Any]) -> Any:
+        return rex.sql(example.query, {"data": example.table}, dialect=example.dialect, spark=spark, settings=settings)
+
+    settings = {"sort_memory": 1} if number % 3 == 0 else {}  # every third through the external sort
+    return Question(f"windows {name}", example.query, example.table, ask, settings)
 
 
 def _of_segments(seed: str, count: int) -> Iterator[Question]:

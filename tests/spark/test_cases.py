@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _N_DEFAULT = 16
 
 # Codes of the errors that only a running job can meet: Spark wraps them, and raises its own where Spark evaluates.
-_RUN_TIME_CODES = ("REX401", "REX402", "REX403", "REX404", "REX405", "REX406", "REX408")
+_RUN_TIME_CODES = ("REX401", "REX402", "REX403", "REX404", "REX405", "REX406", "REX408", "REX422")
 
 
 def representatives(cases: list[Case], n_cases: int) -> list[str]:

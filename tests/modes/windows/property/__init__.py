@@ -1,0 +1,1 @@
+"""Random windows with row patterns over random small tables: the engine must answer as the oracle does."""
