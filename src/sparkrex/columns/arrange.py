@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns import keys as key_columns
-from sparkrex.columns.counting import arrange_by_counting
+from sparkrex.columns.counting import arrange_by_counting, first_rows
 from sparkrex.columns.keys import encoded, order_words, partition_integers
 from sparkrex.threads import ranges
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.counting import Scatter
+    from sparkrex.columns.keys import Pieces
 
 _PIECE_ROWS = 1 << 16
 """Fewer rows are not worth a thread."""
@@ -64,10 +65,7 @@ def arrange(
     if n_rows == 0:
         return Arrangement(None, np.zeros(1, np.int64), 0)
     pieces = ranges(n_rows, threads, _PIECE_ROWS)
-    keys = None
-    for column in partition_by:
-        integers = partition_integers(column, pieces)
-        keys = integers if keys is None else _combine_keys(keys, integers)
+    keys = _keys_of(partition_by, pieces)
     words = [
         word for key in order_by for word in order_words(key.values, key.is_descending, key.nulls_first, pieces)
     ]
@@ -76,6 +74,24 @@ def arrange(
         return Arrangement(order, offsets, n_rows)
     counted = arrange_by_counting(keys, words, n_rows, pieces)
     return Arrangement(counted.order, counted.offsets, n_rows, scatter=counted.scatter)
+
+
+def first_of_partitions(
+    partition_by: Sequence[pa.ChunkedArray], n_rows: int, threads: int = 1
+) -> NDArray[np.int64]:
+    """The first row of each partition, in no order; there is at least one row."""
+    pieces = ranges(n_rows, threads, _PIECE_ROWS)
+    keys = _keys_of(partition_by, pieces)
+    return np.zeros(1, np.int64) if keys is None else first_rows(keys, pieces)
+
+
+def _keys_of(partition_by: Sequence[pa.ChunkedArray], pieces: Pieces) -> NDArray[np.int64] | None:
+    """Integers that are equal where all partition keys are; None if there are none."""
+    keys = None
+    for column in partition_by:
+        integers = partition_integers(column, pieces)
+        keys = integers if keys is None else _combine_keys(keys, integers)
+    return keys
 
 
 def _number_groups(integers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -128,14 +128,30 @@ def _survey_values(values: NDArray[np.int64], pieces: Pieces) -> _Survey:
 
 
 def _group_rows(keys: NDArray[np.int64], pieces: Pieces) -> _Groups:
+    keys, low, counted, n_runs = _count_keys(keys, pieces)
+    opens = np.zeros(len(keys), np.bool_)
+    opens[_first_rows(counted)] = True
+    piece_counts = np.ascontiguousarray(counted[:, :, 0])
+    return _Groups(keys, low, keys[np.flatnonzero(opens)] - low, piece_counts, n_runs)
+
+
+def first_rows(keys: NDArray[np.int64], pieces: Pieces) -> NDArray[np.int64]:
+    """The first row of every key, in no order."""
+    _, _, counted, _ = _count_keys(keys, pieces)
+    return _first_rows(counted)
+
+
+def _count_keys(
+    keys: NDArray[np.int64], pieces: Pieces
+) -> tuple[NDArray[np.int64], int, NDArray[np.int64], int]:
+    """Keys in a narrow range, its first number, by piece and key the rows and the first of them, and runs of rows."""
     from sparkrex.kernels.order import count_keys
 
-    n_rows = len(keys)
     keys = read_only(keys)
     survey = _survey_values(keys, pieces)
     n_runs = survey.n_ascents + survey.n_descents + 1
     low, n_entries = survey.low, survey.high - survey.low + 1
-    if n_entries > max(n_rows, _TABLE_ENTRIES):
+    if n_entries > max(len(keys), _TABLE_ENTRIES):
         # Keys in order need no hashing: each run is a group.
         is_monotonic = not survey.n_ascents or not survey.n_descents
         keys = read_only(_run_numbers(keys) if is_monotonic else encoded(pa.array(keys), pieces))
@@ -143,14 +159,18 @@ def _group_rows(keys: NDArray[np.int64], pieces: Pieces) -> _Groups:
     counted = np.zeros((len(pieces), n_entries, 2), np.int64)
     tables = dict(zip(pieces, counted, strict=True))
     spread(lambda begin, end: count_keys(keys, low, begin, end, tables[begin, end]), pieces)
-    piece_counts = np.ascontiguousarray(counted[:, :, 0])
-    opens = np.zeros(n_rows, np.bool_)
-    is_new = np.ones(n_entries, np.bool_)
-    for counts, first_rows in zip(piece_counts, counted[:, :, 1], strict=True):
+    return keys, low, counted, n_runs
+
+
+def _first_rows(counted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first row of every key that occurs, by what `_count_keys` has counted."""
+    found = []
+    is_new = np.ones(counted.shape[1], np.bool_)
+    for counts, rows in zip(counted[:, :, 0], counted[:, :, 1], strict=True):
         occurs = counts > 0
-        opens[first_rows[is_new & occurs]] = True
+        found.append(rows[is_new & occurs])
         is_new &= ~occurs
-    return _Groups(keys, low, keys[np.flatnonzero(opens)] - low, piece_counts, n_runs)
+    return np.concatenate(found)
 
 
 def _one_group(n_rows: int, pieces: Pieces) -> _Groups:
