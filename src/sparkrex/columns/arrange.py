@@ -41,21 +41,32 @@ class SortKey:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Arrangement:
-    """`order[i]` is the input row at position i, None if the input is in order already; `offsets` cut partitions.
+    """Rows in order, cut into partitions by `offsets`: `known_order`, or what a scatter makes, or as they lie.
 
     `kept` has columns that somebody has put in order, by name: numbers of 64 bits without NULLs, for others to read.
-    `scatter` puts such numbers in order faster than reading them by `order`, where it is known.
+    `scatter` puts numbers in order faster than reading them by `order`, which is made when it is first asked for.
     """
 
-    order: NDArray[np.int64] | None
+    known_order: NDArray[np.int64] | None
     offsets: NDArray[np.int64]
     n_rows: int
     kept: dict[str, NDArray[Any]] = field(default_factory=dict)
     scatter: Scatter | None = None
 
+    @property
+    def order(self) -> NDArray[np.int64] | None:
+        """`order[i]` is the input row at position i, None if the input is in order already."""
+        return self.known_order if self.scatter is None else self.scatter.order
+
     def input_rows(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Input rows at these positions."""
         return positions if self.order is None else self.order[positions]
+
+    def first_rows(self) -> NDArray[np.int64]:
+        """The first input row of each partition; any row for one that has none."""
+        if self.scatter is not None and len(self.scatter.groups.first_rows) == len(self.offsets) - 1:
+            return self.scatter.groups.first_rows
+        return self.input_rows(np.minimum(self.offsets[:-1], self.offsets[-1] - 1))
 
 
 def arrange(

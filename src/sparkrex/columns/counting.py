@@ -7,6 +7,7 @@ only the partitions are mixed, one pass puts the rows of each together.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,9 @@ _BUCKET_ROWS = 1 << 13
 _SCATTER_GROUPS = 1 << 14
 """Into more groups than this, rows are not scattered one by one: each write would miss the caches."""
 
+SCATTERED = (1, 8)
+"""Bytes of values that there are compiled scatters for."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Groups:
@@ -40,6 +44,8 @@ class _Groups:
     """Rows per piece and table entry."""
     n_runs: int
     """Runs of rows with equal keys: as many as groups if the rows of each group lie together."""
+    first_rows: NDArray[np.int64]
+    """The first row of each group."""
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -48,21 +54,26 @@ class _Groups:
         return sizes
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Scatter:
-    """How rows in order but for their groups were put together, to do the same to the columns."""
+    """How rows in order but for their groups are put together: the columns are, and the rows' numbers if asked for."""
 
     groups: _Groups
     places: NDArray[np.int64]
     """Where each piece puts its first row of each key."""
     pieces: Pieces
 
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The row at each position."""
+        return _order_by_group(self)
+
     def put(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of 64 bits in order."""
+        """Values in order; each has so many bytes as `SCATTERED` lists."""
         from sparkrex.kernels.order import scatter_values
 
-        source = read_only(values).view(np.int64)
-        ordered = np.empty(len(values), np.int64)
+        source = read_only(values).view(f"i{values.dtype.itemsize}")
+        ordered = np.empty(len(values), source.dtype)
         places = dict(zip(self.pieces, self.places.copy(), strict=True))
         keys, low = self.groups.keys, self.groups.low
         spread(
@@ -73,7 +84,7 @@ class Scatter:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Counted:
-    """Order (None if the rows are in order), partition offsets, and the scatter that made the order, if one did."""
+    """Order, partition offsets, and the scatter that makes the order, if one does; neither if rows are in order."""
 
     order: NDArray[np.int64] | None
     offsets: NDArray[np.int64]
@@ -99,8 +110,9 @@ def arrange_by_counting(
             return Counted(None, offsets)
         scatter = _scatter(groups, offsets, pieces)
         # Into many groups writes miss the caches as reads do.
-        is_worth_it = len(groups.group_key) <= _SCATTER_GROUPS
-        return Counted(_order_by_group(scatter), offsets, scatter if is_worth_it else None)
+        if len(groups.group_key) <= _SCATTER_GROUPS:
+            return Counted(None, offsets, scatter)
+        return Counted(scatter.order, offsets)
     if lie_together and not _descents_within_runs(groups.keys, word, pieces):
         return Counted(None, offsets)
     if len(groups.group_key) > _SCATTER_GROUPS:
@@ -131,8 +143,9 @@ def _group_rows(keys: NDArray[np.int64], pieces: Pieces) -> _Groups:
     keys, low, counted, n_runs = _count_keys(keys, pieces)
     opens = np.zeros(len(keys), np.bool_)
     opens[_first_rows(counted)] = True
-    piece_counts = np.ascontiguousarray(counted[:, :, 0])
-    return _Groups(keys, low, keys[np.flatnonzero(opens)] - low, piece_counts, n_runs)
+    piece_counts = np.ascontiguousarray(counted[:, 0])
+    first = np.flatnonzero(opens)
+    return _Groups(keys, low, keys[first] - low, piece_counts, n_runs, first)
 
 
 def first_rows(keys: NDArray[np.int64], pieces: Pieces) -> NDArray[np.int64]:
@@ -156,7 +169,7 @@ def _count_keys(
         is_monotonic = not survey.n_ascents or not survey.n_descents
         keys = read_only(_run_numbers(keys) if is_monotonic else encoded(pa.array(keys), pieces))
         low, n_entries = 0, n_runs if is_monotonic else int(keys.max()) + 1
-    counted = np.zeros((len(pieces), n_entries, 2), np.int64)
+    counted = np.zeros((len(pieces), 2, n_entries), np.int64)
     tables = dict(zip(pieces, counted, strict=True))
     spread(lambda begin, end: count_keys(keys, low, begin, end, tables[begin, end]), pieces)
     return keys, low, counted, n_runs
@@ -165,8 +178,8 @@ def _count_keys(
 def _first_rows(counted: NDArray[np.int64]) -> NDArray[np.int64]:
     """The first row of every key that occurs, by what `_count_keys` has counted."""
     found = []
-    is_new = np.ones(counted.shape[1], np.bool_)
-    for counts, rows in zip(counted[:, :, 0], counted[:, :, 1], strict=True):
+    is_new = np.ones(counted.shape[2], np.bool_)
+    for counts, rows in counted:
         occurs = counts > 0
         found.append(rows[is_new & occurs])
         is_new &= ~occurs
@@ -175,7 +188,8 @@ def _first_rows(counted: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _one_group(n_rows: int, pieces: Pieces) -> _Groups:
     piece_counts = np.array([[end - begin] for begin, end in pieces], np.int64)
-    return _Groups(read_only(np.zeros(n_rows, np.int64)), 0, np.zeros(1, np.int64), piece_counts, 1)
+    zero = np.zeros(1, np.int64)
+    return _Groups(read_only(np.zeros(n_rows, np.int64)), 0, zero, piece_counts, 1, zero)
 
 
 def _combine_words(

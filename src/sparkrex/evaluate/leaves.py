@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sparkrex.columns.counting import SCATTERED
 from sparkrex.columns.gather import put_in_order
 from sparkrex.columns.keys import FEW_ROWS, string_buffers
 from sparkrex.columns.values import numpy_of, plain
@@ -179,7 +180,7 @@ def _numpy_type(type_: pa.DataType) -> np.dtype[Any]:
 
 
 class Ordering:
-    """Puts arrays in the order of the rows."""
+    """Puts arrays in the order of the rows: by a scatter if there is one, else by `order`."""
 
     def __init__(self, order: NDArray[Any] | None, threads: int, scatter: Scatter | None = None) -> None:
         self.order = order
@@ -188,9 +189,11 @@ class Ordering:
 
     def put(self, array: NDArray[Any]) -> NDArray[Any]:
         """The array in order."""
-        if self.scatter is not None and array.dtype.itemsize == 8:
+        if self.scatter is None:
+            return put_in_order(array, self.order, self.threads)
+        if array.dtype.itemsize in SCATTERED:
             return self.scatter.put(array)
-        return put_in_order(array, self.order, self.threads)
+        return put_in_order(array, self.scatter.order, self.threads)
 
     def leaf(self, data: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Leaf:
         """A leaf of arrays in input order."""

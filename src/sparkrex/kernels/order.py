@@ -74,13 +74,25 @@ def count_keys(keys, low, begin, end, table):
     Parameters
     ----------
     keys : int64 per row, at least `low`
-    table : int64, number of keys from `low` on x 2, zero on entry: filled with counts and, if there are any, first rows
+    table : int64, 2 x number of keys from `low` on, zero on entry: filled with counts and, if there are any, first rows
     """
-    for i in range(begin, end):
-        key = keys[i] - low
-        if table[key, 0] == 0:
-            table[key, 1] = i
-        table[key, 0] += 1
+    counts, first_rows = table
+    for i in range(np.uint64(begin), np.uint64(end)):
+        counts[np.uint64(keys[i] - low)] += 1
+    n_missing = np.int64(0)
+    for key in range(counts.shape[0]):
+        n_missing += np.int64(counts[key] > 0)
+    # Most keys come early; those that have been seen are marked by the complement of their first row.
+    i = begin
+    while n_missing > 0:
+        key = np.uint64(keys[i] - low)
+        if first_rows[key] == 0:
+            first_rows[key] = ~i
+            n_missing -= 1
+        i += 1
+    for key in range(counts.shape[0]):
+        if counts[key] > 0:
+            first_rows[key] = ~first_rows[key]
 
 
 @njit(cache=True, nogil=True)
@@ -107,10 +119,10 @@ def scatter_rows(keys, low, places, begin, end, order):
     places : int64 per key from `low` on: the place of the next row, advanced
     order : int64 per row, filled
     """
-    for i in range(begin, end):
-        key = keys[i] - low
-        place = places[key]
-        places[key] = place + 1
+    for i in range(np.uint64(begin), np.uint64(end)):
+        key = np.uint64(keys[i] - low)
+        place = np.uint64(places[key])
+        places[key] = place + np.uint64(1)
         order[place] = i
 
 
@@ -123,13 +135,13 @@ def scatter_values(keys, low, places, begin, end, values, ordered):
     Parameters
     ----------
     keys, low, places : as for `scatter_rows`
-    values : int64 per row
-    ordered : int64 per row, filled
+    values : integers of 8 to 64 bits, per row
+    ordered : of the same type per row, filled
     """
-    for i in range(begin, end):
-        key = keys[i] - low
-        place = places[key]
-        places[key] = place + 1
+    for i in range(np.uint64(begin), np.uint64(end)):
+        key = np.uint64(keys[i] - low)
+        place = np.uint64(places[key])
+        places[key] = place + np.uint64(1)
         ordered[place] = values[i]
 
 
