@@ -139,7 +139,7 @@ def _check(partition_by: Sequence[Key], order_by: Sequence[Key], n_rows: int) ->
     for threads in _paths():
         found = arrange(
             [key.column() for key in partition_by],
-            [SortKey(key.column(), key.is_descending, key.nulls_first) for key in order_by], n_rows, threads,
+            [SortKey(key.column(), key.is_descending, key.nulls_first, "o") for key in order_by], n_rows, threads,
         )
         assert found.offsets.tolist() == offsets
         assert found.offsets.dtype == np.int64
@@ -147,6 +147,18 @@ def _check(partition_by: Sequence[Key], order_by: Sequence[Key], n_rows: int) ->
             assert found.order.dtype == np.int64
         assert found.input_rows(np.arange(n_rows)).tolist() == order
         assert (found.order is None) == (order == list(range(n_rows)))
+        if found.scatter is not None:
+            for type_ in (np.int64, np.uint8):
+                values = (np.arange(n_rows) * 7).astype(type_)
+                assert found.scatter.put(values).tolist() == values[order].tolist()
+        for column in found.kept.values():
+            held = order_by[0].column().combine_chunks()
+            assert column.tolist() == held.view(pa.int64()).take(pa.array(order)).to_pylist()
+        partition_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        if n_rows:
+            places = np.empty(n_rows, np.int64)
+            places[order] = np.arange(n_rows)
+            assert partition_of[places[found.partition_rows()]].tolist() == list(range(len(offsets) - 1))
 
 
 @st.composite

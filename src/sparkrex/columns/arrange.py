@@ -32,11 +32,19 @@ _PIECE_ROWS = 1 << 16
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SortKey:
-    """A key column with its direction."""
+    """A key column with its direction, and its name if it is a column of the table."""
 
     values: pa.ChunkedArray
     is_descending: bool
     nulls_first: bool
+    name: str | None = None
+
+    @property
+    def is_its_words(self) -> bool:
+        """Whether the values, as they lie in memory, are what is sorted."""
+        kind = self.values.type
+        is_plain = pa.types.is_int64(kind) or pa.types.is_timestamp(kind)
+        return bool(is_plain) and not self.is_descending and not self.values.null_count
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -62,8 +70,8 @@ class Arrangement:
         """Input rows at these positions."""
         return positions if self.order is None else self.order[positions]
 
-    def first_rows(self) -> NDArray[np.int64]:
-        """The first input row of each partition; any row for one that has none."""
+    def partition_rows(self) -> NDArray[np.int64]:
+        """An input row of each partition; any row for one that has none."""
         if self.scatter is not None and len(self.scatter.groups.first_rows) == len(self.offsets) - 1:
             return self.scatter.groups.first_rows
         return self.input_rows(np.minimum(self.offsets[:-1], self.offsets[-1] - 1))
@@ -84,7 +92,10 @@ def arrange(
         order, offsets = _arrange_few(keys, words, n_rows)
         return Arrangement(order, offsets, n_rows)
     counted = arrange_by_counting(keys, words, n_rows, pieces)
-    return Arrangement(counted.order, counted.offsets, n_rows, scatter=counted.scatter)
+    kept: dict[str, NDArray[Any]] = {}
+    if counted.words is not None and len(order_by) == 1 and order_by[0].is_its_words and order_by[0].name is not None:
+        kept[order_by[0].name] = counted.words
+    return Arrangement(counted.order, counted.offsets, n_rows, kept, counted.scatter)
 
 
 def first_of_partitions(

@@ -6,7 +6,7 @@ only the partitions are mixed, one pass puts the rows of each together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -56,20 +56,31 @@ class _Groups:
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """How rows in order but for their groups are put together: the columns are, and the rows' numbers if asked for."""
+    """How the rows of each group are put together, in order: the columns are, and the rows' numbers if asked for.
+
+    What lies far apart is written group by group, in sequence; then each group, which fits a cache, is put in order.
+    """
 
     groups: _Groups
     places: NDArray[np.int64]
     """Where each piece puts its first row of each key."""
     pieces: Pieces
+    within: _Within | None = None
+    """How the rows of each group are put in order behind that; None: they are in order."""
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """The row at each position."""
-        return _order_by_group(self)
+        together = _order_by_group(self)
+        return together if self.within is None else self.within.put(together)
 
     def put(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values in order; each has so many bytes as `SCATTERED` lists."""
+        together = self.put_together(values)
+        return together if self.within is None else self.within.put(together)
+
+    def put_together(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of each group together, in input order."""
         from sparkrex.kernels.order import scatter_values
 
         source = read_only(values).view(f"i{values.dtype.itemsize}")
@@ -83,12 +94,34 @@ class Scatter:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class _Within:
+    """The order of the rows of each group: `places` says which of them stands at each position."""
+
+    places: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    group_pieces: Pieces
+
+    def put(self, together: NDArray[Any]) -> NDArray[Any]:
+        """Values in order that `Scatter.put_together` has put together."""
+        from sparkrex.kernels.order import permute
+
+        source = together.view(f"i{together.dtype.itemsize}")
+        ordered = np.empty(len(source), source.dtype)
+        spread(
+            lambda first, last: permute(self.offsets, first, last, self.places, source, ordered), self.group_pieces
+        )
+        return ordered.view(together.dtype)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Counted:
     """Order, partition offsets, and the scatter that makes the order, if one does; neither if rows are in order."""
 
     order: NDArray[np.int64] | None
     offsets: NDArray[np.int64]
     scatter: Scatter | None = None
+    words: NDArray[np.int64] | None = None
+    """The words in order, if there was a single one for each row and they were sorted by group."""
 
 
 def arrange_by_counting(
@@ -119,6 +152,8 @@ def arrange_by_counting(
         word, survey = _combine_words(groups, word, survey, pieces)
         groups, whole = _one_group(n_rows, pieces), np.array([0, n_rows], np.int64)
         return Counted(_order_by_word(groups, word, survey, whole, pieces), offsets)
+    if int(groups.sizes.max()) < 4 * _BUCKET_ROWS:
+        return _sort_groups(groups, word, offsets, pieces)
     return Counted(_order_by_word(groups, word, survey, offsets, pieces), offsets)
 
 
@@ -231,6 +266,27 @@ def _scatter(groups: _Groups, offsets: NDArray[np.int64], pieces: Pieces) -> Sca
     return Scatter(groups, _places(starts, groups.piece_counts), pieces)
 
 
+def _sort_groups(
+    groups: _Groups, word: NDArray[np.int64], offsets: NDArray[np.int64], pieces: Pieces
+) -> Counted:
+    """Rows of groups that each fit a cache, sorted by word."""
+    from sparkrex.kernels.order import sort_words
+
+    together = _scatter(groups, offsets, pieces)
+    words = together.put_together(word)
+    places, ordered = np.empty(len(word), np.int32), np.empty(len(word), np.int64)
+    group_pieces = _pieces_of_buckets(offsets, pieces)
+    spread(lambda first, last: sort_words(offsets, first, last, words, places, ordered), group_pieces)
+    within = _Within(places, offsets, group_pieces)
+    return Counted(None, offsets, replace(together, within=within), ordered)
+
+
+def _pieces_of_buckets(bucket_offsets: NDArray[np.int64], pieces: Pieces) -> list[tuple[int, int]]:
+    """Ranges of buckets with about as many rows as the pieces have."""
+    cuts = np.searchsorted(bucket_offsets, [end for _, end in pieces]).tolist()
+    return list(zip([0, *cuts[:-1]], cuts, strict=True))
+
+
 def _order_by_group(scatter: Scatter) -> NDArray[np.int64]:
     """Rows of each group together, in input order."""
     from sparkrex.kernels.order import scatter_rows
@@ -277,8 +333,7 @@ def _order_by_word(
     pairs = np.empty((n_rows, 2), np.int64)
     spread(lambda begin, end: scatter_words(*reading, places[begin, end], begin, end, pairs), pieces)
     order = np.empty(n_rows, np.int64)
-    cuts = np.searchsorted(bucket_offsets, [end for _, end in pieces]).tolist()
-    bucket_pieces = list(zip([0, *cuts[:-1]], cuts, strict=True))
+    bucket_pieces = _pieces_of_buckets(bucket_offsets, pieces)
     spread(lambda first, last: sort_buckets(bucket_offsets, first, last, pairs, order), bucket_pieces)
     return order
 

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.gather import take_or_null
+from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap, wrap_strings
-from sparkrex.evaluate.leaves import array_of
 from sparkrex.kernels.lazy import kernel_for
 from sparkrex.kernels.navigate import find_final, find_running, shift_inside, unfold
 from sparkrex.matching.aggregation import aggregate_together
@@ -202,8 +202,7 @@ class MatchReader:
             scatter is not None and column not in self.arrangement.kept and _READS_OF_A_MOVE * n_reads >= len(values)
             and (is_number or pa.types.is_timestamp(values.type)) and not values.null_count
         ):
-            numbers, _ = array_of(values)
-            self.arrangement.kept[column] = scatter.put(numbers)
+            self.arrangement.kept[column] = scatter.put(numpy_of(plain(values).view(pa.int64())))
 
     def leaf(self, leaf: Leaf, views: Viewpoints) -> pa.ChunkedArray:
         """What one leaf stands for, per output row."""
