@@ -133,6 +133,11 @@ _CLAUSES = {
     "navigation per match": f"{_BEGIN} MEASURES {_NAVIGATION} ONE ROW PER MATCH {_V}",
     "navigation per row": f"{_BEGIN} MEASURES {_NAVIGATION} ALL ROWS PER MATCH {_V}",
     "unmatched rows": f"{_BEGIN} MEASURES {_NAVIGATION} ALL ROWS PER MATCH WITH UNMATCHED ROWS {_V}",
+    "keys that take turns": "PARTITION BY small ORDER BY ts MEASURES FIRST(DOWN.ts) AS a, min(DOWN.price) AS low, "
+    "max(UP.volume) AS high PATTERN (STRT DOWN+ UP+) DEFINE DOWN AS price < PREV(price) AND word <> 'a', "
+    "UP AS price > PREV(price)",
+    "funnel": f"{_BEGIN} MEASURES A.ts AS x PATTERN (A N*? B) DEFINE A AS word = 'a' AND price > 80, "
+    "B AS word = 'b' AND price < 20",
     "single rows": f"{_BEGIN} PATTERN (A B) DEFINE A AS price > 50, B AS price < 50",
     "skip to next row": f"{_BEGIN} MEASURES LAST(UP.ts) AS x AFTER MATCH SKIP TO NEXT ROW {_V}",
     "skip to a variable": f"{_BEGIN} MEASURES LAST(UP.ts) AS x AFTER MATCH SKIP TO LAST UP {_V}",

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from sparkrex.columns import arrange as arranging
 from sparkrex.columns import counting, keys
-from sparkrex.columns.arrange import SortKey, arrange
+from sparkrex.columns.arrange import SortKey, arrange, first_of_partitions
 from sparkrex.columns.cuts import cut_partitions
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _check(partition_by: Sequence[Key], order_by: Sequence[Key], n_rows: int) ->
     for threads in _paths():
         found = arrange(
             [key.column() for key in partition_by],
-            [SortKey(key.column(), key.is_descending, key.nulls_first) for key in order_by], n_rows, threads,
+            [SortKey(key.column(), key.is_descending, key.nulls_first, "o") for key in order_by], n_rows, threads,
         )
         assert found.offsets.tolist() == offsets
         assert found.offsets.dtype == np.int64
@@ -147,6 +147,18 @@ def _check(partition_by: Sequence[Key], order_by: Sequence[Key], n_rows: int) ->
             assert found.order.dtype == np.int64
         assert found.input_rows(np.arange(n_rows)).tolist() == order
         assert (found.order is None) == (order == list(range(n_rows)))
+        if found.scatter is not None:
+            for type_ in (np.int64, np.uint8):
+                values = (np.arange(n_rows) * 7).astype(type_)
+                assert found.scatter.put(values).tolist() == values[order].tolist()
+        for column in found.kept.values():
+            held = order_by[0].column().combine_chunks()
+            assert column.tolist() == held.view(pa.int64()).take(pa.array(order)).to_pylist()
+        partition_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        if n_rows:
+            places = np.empty(n_rows, np.int64)
+            places[order] = np.arange(n_rows)
+            assert partition_of[places[found.partition_rows()]].tolist() == list(range(len(offsets) - 1))
 
 
 @st.composite
@@ -253,7 +265,7 @@ def test_few_rows_load_no_kernel() -> None:
 
     program = """
 import sys, pyarrow as pa
-from sparkrex.columns.arrange import SortKey, arrange
+from sparkrex.columns.arrange import SortKey, arrange, first_of_partitions
 column = pa.chunked_array([pa.array([3, 1, 2] * 300)])
 assert arrange([column], [SortKey(column, True, True)], 900, 2).offsets.tolist() == [0, 300, 600, 900]
 assert "numba" not in sys.modules
@@ -273,3 +285,18 @@ def test_many_strings(kind: pa.DataType) -> None:
     for _ in _paths():
         for pieces in ([(0, 25_000)], [(0, 10), (10, 12_000), (12_000, 25_000)]):
             assert keys.encoded(column, pieces).tolist() == expected
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_first_rows_of_partitions(threads: int) -> None:
+    generator = np.random.default_rng(threads)
+    for n_rows, spread_of_keys in ((1, 1), (7, 3), (200, 20), (200, 1 << 60)):
+        one, other = generator.integers(0, spread_of_keys, (2, n_rows))
+        columns = [pa.chunked_array([pa.array(one)]), pa.chunked_array([pa.array(other % 3)])]
+        with mock.patch.object(arranging, "_PIECE_ROWS", 5):
+            found = first_of_partitions(columns, n_rows, threads)
+            assert first_of_partitions([], n_rows, threads).tolist() == [0]
+        first: dict[tuple[int, int], int] = {}
+        for row, key in enumerate(zip(one.tolist(), (other % 3).tolist(), strict=True)):
+            first.setdefault(key, row)
+        assert sorted(found.tolist()) == sorted(first.values())

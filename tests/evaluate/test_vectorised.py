@@ -21,8 +21,9 @@ from sparkrex import pipeline
 from sparkrex import threads as thread_pool
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import RexError
-from sparkrex.evaluate import run_blocks
+from sparkrex.evaluate import leaves, run_blocks
 from sparkrex.evaluate.bitmaps import evaluate_bitmaps, host_reasons, host_truths
+from sparkrex.evaluate.leaves import Ordering, StringTest
 from sparkrex.evaluate.run_blocks import leaving_rows
 from sparkrex.modes.rows.conditions import split_conditions
 from sparkrex.modes.rows.plan import MatchRecognize
@@ -264,3 +265,30 @@ def test_leaving_rows(lengths: list[int], shift: int) -> None:
         if not begin <= row + shift < end
     ]
     assert leaving_rows(offsets, shift).tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()], ids=str)
+def test_short_literals_are_compared_as_numbers(kind: pa.DataType) -> None:
+    """As Arrow compares them: NULLs, strings longer than a number, slices of several chunks, an order."""
+    generator = np.random.default_rng(5)
+    words = ["", "a", "a\0", "view", "12345678", "123456789", "ä", None]
+    chunks = [pa.array([words[i] for i in generator.integers(0, 8, n)], kind) for n in (40, 0, 1, 60)]
+    values = pa.chunked_array(chunks, kind).slice(3)
+    tests = [
+        StringTest("eq", ("view",)), StringTest("ne", ("",)), StringTest("in", ("a", "12345678", "ä")),
+        StringTest("eq", ("a\0",)),
+    ]
+    order = generator.permutation(len(values))
+    for ordering in (Ordering(None, 2), Ordering(order, 1)):
+        with mock.patch.object(leaves, "FEW_ROWS", 0):
+            found = ordering.tests(values, tests)
+        assert found[0].data is found[1].data  # one array for all
+        for one, other in zip(found, ordering.tests(values, tests), strict=True):
+            holds = np.ones(len(values), np.bool_) if one.nulls is None else ~one.nulls
+            assert (one.slice(0, len(values)) == other.slice(0, len(values)))[holds].all()
+            assert one.nulls is not None
+            assert other.nulls is not None
+            assert (one.nulls == other.nulls).all()
+    with mock.patch.object(leaves, "FEW_ROWS", 0):
+        for test in (StringTest("eq", ("123456789",)), StringTest("lt", ("b",))):
+            assert Ordering(None, 1).tests(values, [test])[0].matching is None

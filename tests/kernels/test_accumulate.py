@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.kernels.forms import in_both_forms, in_form
 
-from sparkrex.kernels.accumulate import Mapped, Sets, Totals, Values, accumulate
+from sparkrex.kernels.accumulate import Mapped, Sets, Totals, Values, accumulate, find_extremes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,3 +154,39 @@ def test_a_sum_that_leaves_64_bits_is_told(form: str) -> None:
     case.by_label = np.array([True, True])
     assert case.run(form, False, 0, 2)["overflowed"].tolist() == [True, False]
     assert case.run(form, False, 1, 2)["overflowed"].tolist() == [False, False]
+
+
+@in_both_forms
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+@pytest.mark.parametrize("seed", range(3))
+def test_one_extreme(seed: int, kind: type, form: str) -> None:
+    """Bit for bit what `accumulate` finds: NaN, infinities, zeros of both signs."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(1, 6, 60)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    labels = random.integers(0, N_LABELS, offsets[-1]).astype(np.int16)
+    first = offsets[:-1] + 2
+    drawn = random.integers(0, 7, offsets[-1] + 2)
+    special = np.array([np.nan, -np.inf, np.inf, 0.0, -0.0, 1.5, -1.5])
+    values = special[drawn] if kind is np.float64 else np.array([-(2**63), 2**63 - 1, -1, 0, 1, 5, 5])[drawn]
+    none = np.zeros(0, np.int64)
+    for member in (np.array([True, False, True, False]), np.zeros(0, np.bool_)):
+        for wants_most in (True, False):
+            sets = Sets(
+                np.array([member if len(member) else np.zeros(N_LABELS, np.bool_)]), np.array([len(member) > 0]),
+                np.array([[False, not wants_most, wants_most, False]]),
+            )
+            least: NDArray[Any]
+            most: NDArray[Any]
+            found: NDArray[Any]
+            count, least, most = np.full((1, 60), -9), np.zeros((1, 60), kind), np.zeros((1, 60), kind)
+            totals = Totals(count, np.zeros((1, 60), kind), least, most, np.zeros((1, 60)), np.zeros(1, np.bool_))
+            mapped = Mapped(offsets, labels, first, none, none.view(np.bool_))
+            column = Values(values, none.view(np.uint8), 0, kind(0), kind is np.int64)
+            in_form(accumulate)(mapped, column, sets, False, 5, 60, totals)
+            found, n_found = np.zeros(60, kind), np.full(60, -9)
+            in_form(find_extremes, form)(offsets, labels, first, values, member, wants_most, 5, 60, n_found, found)
+            assert n_found.tolist() == count[0].tolist()
+            wanted = (most if wants_most else least)[0]
+            held = n_found > 0
+            assert found[held].view(np.int64).tolist() == wanted[held].view(np.int64).tolist()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from sparkrex.kernels.encode import encode_strings
+from sparkrex.kernels.encode import encode_strings, find_literals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,3 +67,20 @@ def test_random_strings_and_a_part_of_them(seed: int) -> None:
 def test_more_strings_than_the_table_begins_with() -> None:
     strings: list[bytes | None] = [f"number {i * 7919 % 9000}".encode() for i in range(12_000)]
     assert encoded(strings, 0, len(strings), np.int32) == expected(strings, 0, len(strings))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_literals(seed: int) -> None:
+    """Of zero to eight bytes, zero bytes among them, up to the last byte of the data."""
+    generator = np.random.default_rng(seed)
+    strings = [bytes(generator.integers(0, 2, generator.integers(0, 11)).astype(np.uint8)) for _ in range(300)]
+    literals = [b"", b"\0", b"\0\0", *{string for string in strings if len(string) == 8}][:5]
+    data = b"".join(strings)
+    offsets = np.concatenate([[0], np.cumsum([len(string) for string in strings])]).astype(np.int32)
+    windows = np.ndarray((len(data) - 7,), np.uint64, data, strides=(1,))
+    words = np.array([int.from_bytes(literal, "little") for literal in literals], np.uint64)
+    lengths = np.array([len(literal) for literal in literals], np.int64)
+    codes = np.full(290, 255, np.uint8)
+    find_literals(offsets, windows, words, lengths, 10, 300, codes)
+    assert codes.tolist() == [literals.index(s) + 1 if s in literals else 0 for s in strings[10:]]
+    assert (codes > 0).sum() > 30

@@ -66,12 +66,12 @@ def test_descents_count_within_a_key(n: int) -> None:
 @pytest.mark.parametrize("n", [0, 1, 200])
 def test_keys_are_counted_and_rows_put_in_their_order(n: int) -> None:
     keys = words_of("small", n)
-    table = np.zeros((7, 2), np.int64)
+    table = np.zeros((2, 7), np.int64)
     count_keys(keys, -3, 0, n, table)
     counted = Counter(keys.tolist())
-    assert table[:, 0].tolist() == [counted[key] for key in range(-3, 4)]
-    assert [int(table[key + 3, 1]) for key in sorted(counted)] == [keys.tolist().index(key) for key in sorted(counted)]
-    places = np.concatenate([[0], np.cumsum(table[:-1, 0])])
+    assert table[0].tolist() == [counted[key] for key in range(-3, 4)]
+    assert [int(table[1, key + 3]) for key in sorted(counted)] == [keys.tolist().index(key) for key in sorted(counted)]
+    places = np.concatenate([[0], np.cumsum(table[0, :-1])])
     order, ordered = np.full(n, -1), np.full(n, -1)
     scatter_rows(keys, -3, places.copy(), 0, n, order)
     scatter_values(keys, -3, places.copy(), 0, n, np.arange(n) * 10, ordered)

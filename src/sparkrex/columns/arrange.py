@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns import keys as key_columns
-from sparkrex.columns.counting import arrange_by_counting
+from sparkrex.columns.counting import arrange_by_counting, first_rows
 from sparkrex.columns.keys import encoded, order_words, partition_integers
 from sparkrex.threads import ranges
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sparkrex.columns.counting import Scatter
+    from sparkrex.columns.keys import Pieces
 
 _PIECE_ROWS = 1 << 16
 """Fewer rows are not worth a thread."""
@@ -31,30 +32,49 @@ _PIECE_ROWS = 1 << 16
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SortKey:
-    """A key column with its direction."""
+    """A key column with its direction, and its name if it is a column of the table."""
 
     values: pa.ChunkedArray
     is_descending: bool
     nulls_first: bool
+    name: str | None = None
+
+    @property
+    def is_its_words(self) -> bool:
+        """Whether the values, as they lie in memory, are what is sorted."""
+        kind = self.values.type
+        is_plain = pa.types.is_int64(kind) or pa.types.is_timestamp(kind)
+        return bool(is_plain) and not self.is_descending and not self.values.null_count
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Arrangement:
-    """`order[i]` is the input row at position i, None if the input is in order already; `offsets` cut partitions.
+    """Rows in order, cut into partitions by `offsets`: `known_order`, or what a scatter makes, or as they lie.
 
     `kept` has columns that somebody has put in order, by name: numbers of 64 bits without NULLs, for others to read.
-    `scatter` puts such numbers in order faster than reading them by `order`, where it is known.
+    `scatter` puts numbers in order faster than reading them by `order`, which is made when it is first asked for.
     """
 
-    order: NDArray[np.int64] | None
+    known_order: NDArray[np.int64] | None
     offsets: NDArray[np.int64]
     n_rows: int
     kept: dict[str, NDArray[Any]] = field(default_factory=dict)
     scatter: Scatter | None = None
 
+    @property
+    def order(self) -> NDArray[np.int64] | None:
+        """`order[i]` is the input row at position i, None if the input is in order already."""
+        return self.known_order if self.scatter is None else self.scatter.order
+
     def input_rows(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Input rows at these positions."""
         return positions if self.order is None else self.order[positions]
+
+    def partition_rows(self) -> NDArray[np.int64]:
+        """An input row of each partition; any row for one that has none."""
+        if self.scatter is not None and len(self.scatter.groups.first_rows) == len(self.offsets) - 1:
+            return self.scatter.groups.first_rows
+        return self.input_rows(np.minimum(self.offsets[:-1], self.offsets[-1] - 1))
 
 
 def arrange(
@@ -64,10 +84,7 @@ def arrange(
     if n_rows == 0:
         return Arrangement(None, np.zeros(1, np.int64), 0)
     pieces = ranges(n_rows, threads, _PIECE_ROWS)
-    keys = None
-    for column in partition_by:
-        integers = partition_integers(column, pieces)
-        keys = integers if keys is None else _combine_keys(keys, integers)
+    keys = _keys_of(partition_by, pieces)
     words = [
         word for key in order_by for word in order_words(key.values, key.is_descending, key.nulls_first, pieces)
     ]
@@ -75,7 +92,28 @@ def arrange(
         order, offsets = _arrange_few(keys, words, n_rows)
         return Arrangement(order, offsets, n_rows)
     counted = arrange_by_counting(keys, words, n_rows, pieces)
-    return Arrangement(counted.order, counted.offsets, n_rows, scatter=counted.scatter)
+    kept: dict[str, NDArray[Any]] = {}
+    if counted.words is not None and len(order_by) == 1 and order_by[0].is_its_words and order_by[0].name is not None:
+        kept[order_by[0].name] = counted.words
+    return Arrangement(counted.order, counted.offsets, n_rows, kept, counted.scatter)
+
+
+def first_of_partitions(
+    partition_by: Sequence[pa.ChunkedArray], n_rows: int, threads: int = 1
+) -> NDArray[np.int64]:
+    """The first row of each partition, in no order; there is at least one row."""
+    pieces = ranges(n_rows, threads, _PIECE_ROWS)
+    keys = _keys_of(partition_by, pieces)
+    return np.zeros(1, np.int64) if keys is None else first_rows(keys, pieces)
+
+
+def _keys_of(partition_by: Sequence[pa.ChunkedArray], pieces: Pieces) -> NDArray[np.int64] | None:
+    """Integers that are equal where all partition keys are; None if there are none."""
+    keys = None
+    for column in partition_by:
+        integers = partition_integers(column, pieces)
+        keys = integers if keys is None else _combine_keys(keys, integers)
+    return keys
 
 
 def _number_groups(integers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -6,7 +6,8 @@ only the partitions are mixed, one pass puts the rows of each together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,9 @@ _BUCKET_ROWS = 1 << 13
 _SCATTER_GROUPS = 1 << 14
 """Into more groups than this, rows are not scattered one by one: each write would miss the caches."""
 
+SCATTERED = (1, 8)
+"""Bytes of values that there are compiled scatters for."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Groups:
@@ -40,6 +44,8 @@ class _Groups:
     """Rows per piece and table entry."""
     n_runs: int
     """Runs of rows with equal keys: as many as groups if the rows of each group lie together."""
+    first_rows: NDArray[np.int64]
+    """The first row of each group."""
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -48,21 +54,37 @@ class _Groups:
         return sizes
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Scatter:
-    """How rows in order but for their groups were put together, to do the same to the columns."""
+    """How the rows of each group are put together, in order: the columns are, and the rows' numbers if asked for.
+
+    What lies far apart is written group by group, in sequence; then each group, which fits a cache, is put in order.
+    """
 
     groups: _Groups
     places: NDArray[np.int64]
     """Where each piece puts its first row of each key."""
     pieces: Pieces
+    within: _Within | None = None
+    """How the rows of each group are put in order behind that; None: they are in order."""
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The row at each position."""
+        together = _order_by_group(self)
+        return together if self.within is None else self.within.put(together)
 
     def put(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of 64 bits in order."""
+        """Values in order; each has so many bytes as `SCATTERED` lists."""
+        together = self.put_together(values)
+        return together if self.within is None else self.within.put(together)
+
+    def put_together(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of each group together, in input order."""
         from sparkrex.kernels.order import scatter_values
 
-        source = read_only(values).view(np.int64)
-        ordered = np.empty(len(values), np.int64)
+        source = read_only(values).view(f"i{values.dtype.itemsize}")
+        ordered = np.empty(len(values), source.dtype)
         places = dict(zip(self.pieces, self.places.copy(), strict=True))
         keys, low = self.groups.keys, self.groups.low
         spread(
@@ -72,12 +94,34 @@ class Scatter:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class _Within:
+    """The order of the rows of each group: `places` says which of them stands at each position."""
+
+    places: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    group_pieces: Pieces
+
+    def put(self, together: NDArray[Any]) -> NDArray[Any]:
+        """Values in order that `Scatter.put_together` has put together."""
+        from sparkrex.kernels.order import permute
+
+        source = together.view(f"i{together.dtype.itemsize}")
+        ordered = np.empty(len(source), source.dtype)
+        spread(
+            lambda first, last: permute(self.offsets, first, last, self.places, source, ordered), self.group_pieces
+        )
+        return ordered.view(together.dtype)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Counted:
-    """Order (None if the rows are in order), partition offsets, and the scatter that made the order, if one did."""
+    """Order, partition offsets, and the scatter that makes the order, if one does; neither if rows are in order."""
 
     order: NDArray[np.int64] | None
     offsets: NDArray[np.int64]
     scatter: Scatter | None = None
+    words: NDArray[np.int64] | None = None
+    """The words in order, if there was a single one for each row and they were sorted by group."""
 
 
 def arrange_by_counting(
@@ -99,14 +143,17 @@ def arrange_by_counting(
             return Counted(None, offsets)
         scatter = _scatter(groups, offsets, pieces)
         # Into many groups writes miss the caches as reads do.
-        is_worth_it = len(groups.group_key) <= _SCATTER_GROUPS
-        return Counted(_order_by_group(scatter), offsets, scatter if is_worth_it else None)
+        if len(groups.group_key) <= _SCATTER_GROUPS:
+            return Counted(None, offsets, scatter)
+        return Counted(scatter.order, offsets)
     if lie_together and not _descents_within_runs(groups.keys, word, pieces):
         return Counted(None, offsets)
     if len(groups.group_key) > _SCATTER_GROUPS:
         word, survey = _combine_words(groups, word, survey, pieces)
         groups, whole = _one_group(n_rows, pieces), np.array([0, n_rows], np.int64)
         return Counted(_order_by_word(groups, word, survey, whole, pieces), offsets)
+    if int(groups.sizes.max()) < 4 * _BUCKET_ROWS:
+        return _sort_groups(groups, word, offsets, pieces)
     return Counted(_order_by_word(groups, word, survey, offsets, pieces), offsets)
 
 
@@ -128,34 +175,56 @@ def _survey_values(values: NDArray[np.int64], pieces: Pieces) -> _Survey:
 
 
 def _group_rows(keys: NDArray[np.int64], pieces: Pieces) -> _Groups:
+    keys, low, counted, n_runs = _count_keys(keys, pieces)
+    opens = np.zeros(len(keys), np.bool_)
+    opens[_first_rows(counted)] = True
+    piece_counts = np.ascontiguousarray(counted[:, 0])
+    first = np.flatnonzero(opens)
+    return _Groups(keys, low, keys[first] - low, piece_counts, n_runs, first)
+
+
+def first_rows(keys: NDArray[np.int64], pieces: Pieces) -> NDArray[np.int64]:
+    """The first row of every key, in no order."""
+    _, _, counted, _ = _count_keys(keys, pieces)
+    return _first_rows(counted)
+
+
+def _count_keys(
+    keys: NDArray[np.int64], pieces: Pieces
+) -> tuple[NDArray[np.int64], int, NDArray[np.int64], int]:
+    """Keys in a narrow range, its first number, by piece and key the rows and the first of them, and runs of rows."""
     from sparkrex.kernels.order import count_keys
 
-    n_rows = len(keys)
     keys = read_only(keys)
     survey = _survey_values(keys, pieces)
     n_runs = survey.n_ascents + survey.n_descents + 1
     low, n_entries = survey.low, survey.high - survey.low + 1
-    if n_entries > max(n_rows, _TABLE_ENTRIES):
+    if n_entries > max(len(keys), _TABLE_ENTRIES):
         # Keys in order need no hashing: each run is a group.
         is_monotonic = not survey.n_ascents or not survey.n_descents
         keys = read_only(_run_numbers(keys) if is_monotonic else encoded(pa.array(keys), pieces))
         low, n_entries = 0, n_runs if is_monotonic else int(keys.max()) + 1
-    counted = np.zeros((len(pieces), n_entries, 2), np.int64)
+    counted = np.zeros((len(pieces), 2, n_entries), np.int64)
     tables = dict(zip(pieces, counted, strict=True))
     spread(lambda begin, end: count_keys(keys, low, begin, end, tables[begin, end]), pieces)
-    piece_counts = np.ascontiguousarray(counted[:, :, 0])
-    opens = np.zeros(n_rows, np.bool_)
-    is_new = np.ones(n_entries, np.bool_)
-    for counts, first_rows in zip(piece_counts, counted[:, :, 1], strict=True):
+    return keys, low, counted, n_runs
+
+
+def _first_rows(counted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first row of every key that occurs, by what `_count_keys` has counted."""
+    found = []
+    is_new = np.ones(counted.shape[2], np.bool_)
+    for counts, rows in counted:
         occurs = counts > 0
-        opens[first_rows[is_new & occurs]] = True
+        found.append(rows[is_new & occurs])
         is_new &= ~occurs
-    return _Groups(keys, low, keys[np.flatnonzero(opens)] - low, piece_counts, n_runs)
+    return np.concatenate(found)
 
 
 def _one_group(n_rows: int, pieces: Pieces) -> _Groups:
     piece_counts = np.array([[end - begin] for begin, end in pieces], np.int64)
-    return _Groups(read_only(np.zeros(n_rows, np.int64)), 0, np.zeros(1, np.int64), piece_counts, 1)
+    zero = np.zeros(1, np.int64)
+    return _Groups(read_only(np.zeros(n_rows, np.int64)), 0, zero, piece_counts, 1, zero)
 
 
 def _combine_words(
@@ -195,6 +264,27 @@ def _scatter(groups: _Groups, offsets: NDArray[np.int64], pieces: Pieces) -> Sca
     starts = np.zeros(groups.piece_counts.shape[1], np.int64)
     starts[groups.group_key] = offsets[:-1]
     return Scatter(groups, _places(starts, groups.piece_counts), pieces)
+
+
+def _sort_groups(
+    groups: _Groups, word: NDArray[np.int64], offsets: NDArray[np.int64], pieces: Pieces
+) -> Counted:
+    """Rows of groups that each fit a cache, sorted by word."""
+    from sparkrex.kernels.order import sort_words
+
+    together = _scatter(groups, offsets, pieces)
+    words = together.put_together(word)
+    places, ordered = np.empty(len(word), np.int32), np.empty(len(word), np.int64)
+    group_pieces = _pieces_of_buckets(offsets, pieces)
+    spread(lambda first, last: sort_words(offsets, first, last, words, places, ordered), group_pieces)
+    within = _Within(places, offsets, group_pieces)
+    return Counted(None, offsets, replace(together, within=within), ordered)
+
+
+def _pieces_of_buckets(bucket_offsets: NDArray[np.int64], pieces: Pieces) -> list[tuple[int, int]]:
+    """Ranges of buckets with about as many rows as the pieces have."""
+    cuts = np.searchsorted(bucket_offsets, [end for _, end in pieces]).tolist()
+    return list(zip([0, *cuts[:-1]], cuts, strict=True))
 
 
 def _order_by_group(scatter: Scatter) -> NDArray[np.int64]:
@@ -243,8 +333,7 @@ def _order_by_word(
     pairs = np.empty((n_rows, 2), np.int64)
     spread(lambda begin, end: scatter_words(*reading, places[begin, end], begin, end, pairs), pieces)
     order = np.empty(n_rows, np.int64)
-    cuts = np.searchsorted(bucket_offsets, [end for _, end in pieces]).tolist()
-    bucket_pieces = list(zip([0, *cuts[:-1]], cuts, strict=True))
+    bucket_pieces = _pieces_of_buckets(bucket_offsets, pieces)
     spread(lambda first, last: sort_buckets(bucket_offsets, first, last, pairs, order), bucket_pieces)
     return order
 

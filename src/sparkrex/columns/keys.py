@@ -120,18 +120,26 @@ def _string_encoder(array: pa.Array, codes: NDArray[np.int64]) -> Callable[[int,
         return None
     from sparkrex.kernels.encode import encode_strings
 
-    _, offset_buffer, data = array.buffers()
-    offsets = np.frombuffer(offset_buffer, np.int64 if is_large else np.int32)[array.offset :]
-    if data is None or data.size < 8:
-        data = (b"" if data is None else data.to_pybytes()) + bytes(8)
-    n_bytes = len(data)
-    windows = np.ndarray((n_bytes - 7,), np.uint64, data, strides=(1,))
+    offsets, windows = string_buffers(array)
     nulls = read_only(numpy_of(array.is_null()) if array.null_count else np.zeros(0, np.bool_))
 
     def encode(begin: int, end: int) -> pa.Array:
         return array.take(pa.array(encode_strings(offsets, windows, nulls, begin, end, codes)))
 
     return encode
+
+
+def string_buffers(array: pa.Array) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+    """Strings or binaries as kernels read them: where in the bytes each begins, and eight bytes from each byte on."""
+    is_large = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    _, offset_buffer, data = array.buffers()
+    offsets = np.frombuffer(offset_buffer, np.int64 if is_large else np.int32)[array.offset :]
+    if data is None or data.size < 8:
+        data = (b"" if data is None else data.to_pybytes()) + bytes(8)
+    windows = np.ndarray((len(data) - 7,), np.uint64, data, strides=(1,))
+    for view in (offsets, windows):
+        view.flags.writeable = False  # as for `read_only`
+    return offsets, windows
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -22,17 +22,21 @@ if TYPE_CHECKING:
 class Columns:
     """Ordered rows: the columns that conditions read, and `offsets` that cut them into partitions.
 
-    `order[i]` is the table's row at position i, None if the table is in order. A column is put in order when it is
-    asked for: what is cheaper to compute in input order, as a comparison of strings, is computed there. `kept` is
-    where numbers that were put in order are left for others, `scatter` a faster way to put them there (see
-    `columns.arrange.Arrangement`).
+    A column is put in order when it is asked for: what is cheaper to compute in input order, as a comparison of
+    strings, is computed there. `kept` is where numbers that were put in order are left for others, `scatter` a faster
+    way to put them there (see `columns.arrange.Arrangement`).
     """
 
     table: pa.Table
     offsets: NDArray[np.int64]
-    order: NDArray[np.int64] | None = None
+    known_order: NDArray[np.int64] | None = None
     kept: dict[str, NDArray[Any]] = field(default_factory=dict)
     scatter: Scatter | None = None
+
+    @property
+    def order(self) -> NDArray[np.int64] | None:
+        """`order[i]` is the table's row at position i, None if the table is in order."""
+        return self.known_order if self.scatter is None else self.scatter.order
 
     @property
     def n_rows(self) -> int:

@@ -14,7 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sparkrex.columns.counting import SCATTERED
 from sparkrex.columns.gather import put_in_order
+from sparkrex.columns.keys import FEW_ROWS, string_buffers
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap_strings
 from sparkrex.threads import ranges, spread
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 _MANY_LITERALS = 5
 """If the tests of one column compare it with so many literals, its strings are coded once and the codes are tested."""
+_SHORT_BYTES = 8
+"""Strings of so many bytes are compared as one number."""
 _COMPARISONS = {
     "eq": pc.equal, "ne": pc.not_equal, "lt": pc.less, "le": pc.less_equal, "gt": pc.greater, "ge": pc.greater_equal,
 }
@@ -176,7 +180,7 @@ def _numpy_type(type_: pa.DataType) -> np.dtype[Any]:
 
 
 class Ordering:
-    """Puts arrays in the order of the rows."""
+    """Puts arrays in the order of the rows: by a scatter if there is one, else by `order`."""
 
     def __init__(self, order: NDArray[Any] | None, threads: int, scatter: Scatter | None = None) -> None:
         self.order = order
@@ -185,9 +189,11 @@ class Ordering:
 
     def put(self, array: NDArray[Any]) -> NDArray[Any]:
         """The array in order."""
-        if self.scatter is not None and array.dtype.itemsize == 8:
+        if self.scatter is None:
+            return put_in_order(array, self.order, self.threads)
+        if array.dtype.itemsize in SCATTERED:
             return self.scatter.put(array)
-        return put_in_order(array, self.order, self.threads)
+        return put_in_order(array, self.scatter.order, self.threads)
 
     def leaf(self, data: NDArray[Any], nulls: NDArray[np.bool_] | None) -> Leaf:
         """A leaf of arrays in input order."""
@@ -212,16 +218,56 @@ class Ordering:
             return self._tests_of_codes(encoded_strings(values, self.threads), tests)
         nulls = numpy_of(plain(values.is_null())) if values.null_count else None
         ordered_nulls = None if nulls is None else self.put(nulls)
-        return [Leaf(self.put(self._over_chunks(values, test.of)), ordered_nulls) for test in tests]
+        if len(values) > FEW_ROWS and (literals := _short_literals(tests)) is not None:
+            return self._tests_of_literals(values, tests, literals, ordered_nulls)
 
-    def _over_chunks(self, values: pa.ChunkedArray, test: Callable[[pa.Array], pa.Array]) -> NDArray[np.bool_]:
-        result = np.empty(values.length(), np.bool_)
+        def truth_of(test: StringTest) -> Callable[[pa.Array], NDArray[Any]]:
+            def found(chunk: pa.Array) -> NDArray[Any]:
+                truth = test.of(chunk)
+                return numpy_of(pc.fill_null(truth, False) if truth.null_count else truth)
+
+            return found
+
+        truths = (self._over_chunks(values, truth_of(test), np.bool_) for test in tests)
+        return [Leaf(self.put(truth), ordered_nulls) for truth in truths]
+
+    def _tests_of_literals(
+        self, values: pa.ChunkedArray, tests: Sequence[StringTest], literals: Sequence[str],
+        nulls: NDArray[np.bool_] | None,
+    ) -> list[Leaf]:
+        """Leaves that all read one array: which of the literals each string is."""
+        from sparkrex.kernels.encode import find_literals
+
+        encoded = [literal.encode() for literal in literals]
+        words = np.array([int.from_bytes(literal, "little") for literal in encoded], np.uint64)
+        lengths = np.array([len(literal) for literal in encoded], np.int64)
+
+        def found(chunk: pa.Array) -> NDArray[Any]:
+            codes = np.empty(len(chunk), np.uint8)
+            find_literals(*string_buffers(chunk), words, lengths, 0, len(chunk), codes)
+            return codes
+
+        codes = self.put(self._over_chunks(values, found, np.uint8))
+        leaves = []
+        for test in tests:
+            places = [1 + literals.index(literal) for literal in test.literals]
+            truth = np.zeros(1 + len(literals), np.bool_)
+            truth[places] = True
+            truth ^= test.function == "ne"
+            matching: int | NDArray[np.bool_] = int(truth.argmax()) if truth.sum() == 1 else truth
+            leaves.append(Leaf(codes, nulls, matching=matching))
+        return leaves
+
+    def _over_chunks(
+        self, values: pa.ChunkedArray, compute: Callable[[pa.Array], NDArray[Any]], type_: Any
+    ) -> NDArray[Any]:
+        """An array of what is computed of each chunk, on threads."""
+        result = np.empty(values.length(), type_)
 
         def fill(begin: int, end: int) -> None:
             at = begin
             for chunk in values.slice(begin, end - begin).chunks:
-                truth = test(chunk)
-                result[at : at + len(chunk)] = numpy_of(pc.fill_null(truth, False) if truth.null_count else truth)
+                result[at : at + len(chunk)] = compute(chunk)
                 at += len(chunk)
 
         spread(fill, ranges(values.length(), self.threads))
@@ -239,6 +285,15 @@ class Ordering:
             matching: int | NDArray[np.bool_] = int(holding[0]) if len(holding) == 1 else truth
             leaves.append(Leaf(coded.data, coded.nulls, matching=matching))
         return leaves
+
+
+def _short_literals(tests: Sequence[StringTest]) -> list[str] | None:
+    """All literals of some tests, if they are tested for equality only and are of at most eight bytes."""
+    if not all(test.function in ("eq", "ne", "in") for test in tests):
+        return None
+    literals = list(dict.fromkeys(literal for test in tests for literal in test.literals))
+    is_short = all(len(literal.encode()) <= _SHORT_BYTES for literal in literals)
+    return literals if is_short and len(literals) <= _MANY_LITERALS else None
 
 
 def _has_few_strings(values: pa.ChunkedArray) -> bool:

@@ -127,7 +127,7 @@ class VectorisedBatch:
 
     def _leaves(self, used: set[int]) -> list[Leaf]:
         """All leaves that are used, loaded and put in order; the others stay empty."""
-        ordering = Ordering(self.columns.order, self.threads, self.columns.scatter)
+        ordering = Ordering(self.columns.known_order, self.threads, self.columns.scatter)
         keys = list(self.compiler.leaves)
         leaves = [Leaf(np.empty(0, np.bool_), None)] * len(keys)
         coded = [number for number in used if keys[number].form == "codes"]
@@ -156,7 +156,7 @@ class VectorisedBatch:
 
     def _keep(self, source: Expression, leaf: Leaf) -> None:
         """Leave what was moved to those who read it after the search."""
-        is_moved = self.columns.order is not None
+        is_moved = self.columns.known_order is not None or self.columns.scatter is not None
         if isinstance(source, ColumnAt) and is_moved and leaf.nulls is None and leaf.data.dtype.itemsize == 8:
             self.columns.kept[source.column] = leaf.data
 

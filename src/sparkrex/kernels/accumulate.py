@@ -205,3 +205,34 @@ def accumulate(mapped_rows, column, sets, running, begin, end, totals):
                         if wants_square:
                             square[s, to] = distance
         m = behind
+
+
+@njit(cache=True, nogil=True)
+def find_extremes(label_offsets, labels, first, values, is_member, wants_most, begin, end, count, extreme):
+    """The least or the greatest value of each match, as `accumulate` finds it for one set of values without NULLs.
+
+    Parameters
+    ----------
+    label_offsets, labels, first : as in `Mapped`, with places in the values
+    values : int64 or float64
+    is_member : bool per label, or empty if all rows take part
+    count, extreme : filled for the matches from `begin` to `end`
+    """
+    takes_all = is_member.shape[0] == 0
+    for m in range(begin, end):
+        low = label_offsets[m]
+        at = first[m]
+        n_values = 0
+        best = values[at]
+        for i in range(low, label_offsets[m + 1]):
+            value = values[at]
+            at += 1
+            takes = takes_all or is_member[labels[i]]
+            if wants_most:
+                is_better = (best < value) | ((value != value) & (best == best))
+            else:
+                is_better = (value < best) | ((best != best) & (value == value))
+            best = value if takes & (is_better | (n_values == 0)) else best
+            n_values += takes
+        count[m] = n_values
+        extreme[m] = best

@@ -75,6 +75,33 @@ def encode_strings(offsets, windows, nulls, begin, end, codes):
 
 
 @njit(cache=True, nogil=True)
+def find_literals(offsets, windows, words, lengths, begin, end, codes):
+    """Say of the strings [begin, end) which of a few short literals each is.
+
+    Parameters
+    ----------
+    offsets, windows : as for `encode_strings`
+    words, lengths : uint64 and int64 per literal: its bytes, at most eight, as a number, and how many there are
+    codes : uint8 per string from `begin` on, filled: the number of its literal, from 1 on, or 0
+    """
+    last = windows.shape[0] - 1
+    ones = ~np.uint64(0)
+    for i in range(begin, end):
+        start = np.int64(offsets[i])
+        length = np.int64(offsets[i + 1]) - start
+        code = 0
+        if 0 < length <= 8:
+            window = windows[start] if start <= last else windows[last] >> np.uint64(8 * (start - last))
+            word = window & (ones >> np.uint64(64 - 8 * length))
+            for k in range(words.shape[0]):
+                code += (k + 1) * np.int64((words[k] == word) & (lengths[k] == length))
+        elif length == 0:
+            for k in range(words.shape[0]):
+                code += (k + 1) * np.int64(lengths[k] == 0)
+        codes[i - begin] = code
+
+
+@njit(cache=True, nogil=True)
 def _bytes_at(windows, position, n_bytes):
     """One to eight bytes as a number; those behind them are not read, or cut off."""
     last = windows.shape[0] - 1

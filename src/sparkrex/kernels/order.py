@@ -74,13 +74,25 @@ def count_keys(keys, low, begin, end, table):
     Parameters
     ----------
     keys : int64 per row, at least `low`
-    table : int64, number of keys from `low` on x 2, zero on entry: filled with counts and, if there are any, first rows
+    table : int64, 2 x number of keys from `low` on, zero on entry: filled with counts and, if there are any, first rows
     """
-    for i in range(begin, end):
-        key = keys[i] - low
-        if table[key, 0] == 0:
-            table[key, 1] = i
-        table[key, 0] += 1
+    counts, first_rows = table
+    for i in range(np.uint64(begin), np.uint64(end)):
+        counts[np.uint64(keys[i] - low)] += 1
+    n_missing = np.int64(0)
+    for key in range(counts.shape[0]):
+        n_missing += np.int64(counts[key] > 0)
+    # Most keys come early; those that have been seen are marked by the complement of their first row.
+    i = begin
+    while n_missing > 0:
+        key = np.uint64(keys[i] - low)
+        if first_rows[key] == 0:
+            first_rows[key] = ~i
+            n_missing -= 1
+        i += 1
+    for key in range(counts.shape[0]):
+        if counts[key] > 0:
+            first_rows[key] = ~first_rows[key]
 
 
 @njit(cache=True, nogil=True)
@@ -107,10 +119,10 @@ def scatter_rows(keys, low, places, begin, end, order):
     places : int64 per key from `low` on: the place of the next row, advanced
     order : int64 per row, filled
     """
-    for i in range(begin, end):
-        key = keys[i] - low
-        place = places[key]
-        places[key] = place + 1
+    for i in range(np.uint64(begin), np.uint64(end)):
+        key = np.uint64(keys[i] - low)
+        place = np.uint64(places[key])
+        places[key] = place + np.uint64(1)
         order[place] = i
 
 
@@ -123,13 +135,13 @@ def scatter_values(keys, low, places, begin, end, values, ordered):
     Parameters
     ----------
     keys, low, places : as for `scatter_rows`
-    values : int64 per row
-    ordered : int64 per row, filled
+    values : integers of 8 to 64 bits, per row
+    ordered : of the same type per row, filled
     """
-    for i in range(begin, end):
-        key = keys[i] - low
-        place = places[key]
-        places[key] = place + 1
+    for i in range(np.uint64(begin), np.uint64(end)):
+        key = np.uint64(keys[i] - low)
+        place = np.uint64(places[key])
+        places[key] = place + np.uint64(1)
         ordered[place] = values[i]
 
 
@@ -188,6 +200,7 @@ def sort_buckets(bucket_offsets, first, last, pairs, order):
         most = max(most, bucket_offsets[bucket + 1] - bucket_offsets[bucket])
     packed = np.empty(most, np.uint64)
     spare = np.empty(most, np.uint64)
+    places = np.empty(most, np.int32)
     counts = np.empty(1 << _LEADING_BITS, np.int64)
     for bucket in range(first, last):
         begin = bucket_offsets[bucket]
@@ -196,12 +209,73 @@ def sort_buckets(bucket_offsets, first, last, pairs, order):
         for i in range(begin + 1, end):
             n_descents += np.int64(pairs[i, 0] < pairs[i - 1, 0])
         if n_descents and end - begin > _INSERTION_ROWS:
-            _radix_sort(pairs[begin:end], order[begin:end], packed, spare, counts)
+            _radix_sort(pairs[begin:end, 0], places, packed, spare, counts)
+            for i in range(begin, end):
+                order[i] = pairs[begin + places[i - begin], 1]
             continue
         if n_descents:
             _insert_pairs(pairs, begin, end)
         for i in range(begin, end):
             order[i] = pairs[i, 1]
+
+
+@njit(cache=True, nogil=True)
+def sort_words(bucket_offsets, first, last, words, places, ordered):
+    """The same for words alone, without the rows that they are of.
+
+    Parameters
+    ----------
+    words : int64 per row
+    places : int32 per row, filled: which of its bucket's words stands there when they are sorted
+    ordered : int64 per row, filled with the words in that order
+    """
+    most = 0
+    for bucket in range(first, last):
+        most = max(most, bucket_offsets[bucket + 1] - bucket_offsets[bucket])
+    packed = np.empty(most, np.uint64)
+    spare = np.empty(most, np.uint64)
+    counts = np.empty(1 << _LEADING_BITS, np.int64)
+    for bucket in range(first, last):
+        begin = bucket_offsets[bucket]
+        end = bucket_offsets[bucket + 1]
+        here = words[begin:end]
+        own = places[begin:end]
+        to = ordered[begin:end]
+        if end - begin > _INSERTION_ROWS:
+            n_descents = np.int64(0)
+            for i in range(1, here.shape[0]):
+                n_descents += np.int64(here[i] < here[i - 1])
+            if n_descents:
+                _radix_sort(here, own, packed, spare, counts)
+                for i in range(np.uint64(here.shape[0])):
+                    to[i] = here[np.uint64(own[i])]
+            else:
+                for i in range(here.shape[0]):
+                    own[i] = i
+                    to[i] = here[i]
+            continue
+        for i in range(here.shape[0]):
+            word = here[i]
+            j = i
+            while j > 0 and to[j - 1] > word:
+                to[j] = to[j - 1]
+                own[j] = own[j - 1]
+                j -= 1
+            to[j] = word
+            own[j] = i
+
+
+@njit(cache=True, nogil=True)
+def permute(bucket_offsets, first, last, places, values, ordered):
+    """Put the values of the buckets [first, last) in order: `places` are those of `sort_words`."""
+    for bucket in range(first, last):
+        begin = bucket_offsets[bucket]
+        end = bucket_offsets[bucket + 1]
+        here = values[begin:end]
+        own = places[begin:end]
+        to = ordered[begin:end]
+        for i in range(np.uint64(here.shape[0])):
+            to[i] = here[np.uint64(own[i])]
 
 
 @njit(cache=True, nogil=True)
@@ -219,22 +293,22 @@ def _insert_pairs(pairs, begin, end):
 
 
 @njit(cache=True, nogil=True)
-def _radix_sort(pairs, order, packed, spare, counts):
-    """Fill `order` with the rows of one bucket by word.
+def _radix_sort(words, places, packed, spare, counts):
+    """Fill `places` with the places of one bucket's words, by word.
 
     A row is packed into 64 bits: its place in the bucket, and above it the bits of its word that are not common to all.
     Where these are spread evenly, one pass over their leading bits leaves little to insertion; otherwise all digits are
     sorted, least significant first. Words too wide for one round take another with their upper bits.
     """
-    n_rows = order.shape[0]
-    low = pairs[0, 0]
+    n_rows = words.shape[0]
+    low = words[0]
     high = low
     differing = np.int64(0)
     for i in range(n_rows):
-        word = pairs[i, 0]
+        word = words[i]
         low = word if word < low else low
         high = word if word > high else high
-        differing |= word ^ pairs[0, 0]
+        differing |= word ^ words[0]
     origin = np.uint64(low)
     word_bits = _n_bits(np.uint64(high) - origin)
     place_bits = _n_bits(np.uint64(n_rows - 1))
@@ -249,7 +323,7 @@ def _radix_sort(pairs, order, packed, spare, counts):
         round_mask = (~np.uint64(0)) >> np.uint64(64 - round_bits)
         for i in range(n_rows):
             place = np.uint64(i) if is_first else packed[i] & place_mask
-            word = np.uint64(pairs[np.int64(place), 0]) - origin
+            word = np.uint64(words[np.int64(place)]) - origin
             packed[i] = (((word >> np.uint64(done)) & round_mask) << np.uint64(place_bits)) | place
         # Insertion compares places too: right only if places ascend within equal words, as they do in a first round.
         if not (is_first and _sort_by_leading_bits(packed, spare, counts, n_rows, place_bits, round_bits)):
@@ -257,7 +331,7 @@ def _radix_sort(pairs, order, packed, spare, counts):
         is_first = False
         done += round_bits
     for i in range(n_rows):
-        order[i] = pairs[np.int64(packed[i] & place_mask), 1]
+        places[i] = np.int32(packed[i] & place_mask)
 
 
 @njit(cache=True, nogil=True)

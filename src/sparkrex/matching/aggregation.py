@@ -19,8 +19,8 @@ from sparkrex.columns.values import kind_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError
 from sparkrex.kernels import accumulate as accumulated
-from sparkrex.kernels.accumulate import LEAST, MOST, SQUARE, SUM, accumulate
-from sparkrex.kernels.lazy import kernel_for
+from sparkrex.kernels.accumulate import LEAST, MOST, SQUARE, SUM, accumulate, find_extremes
+from sparkrex.kernels.lazy import FEW_ROWS, kernel_for
 from sparkrex.matching.host_aggregation import aggregate_by_host
 from sparkrex.matching.labels import selecting
 from sparkrex.matching.list_aggregation import aggregate_lists
@@ -230,6 +230,17 @@ def _by_kernel(
     overflowed = np.zeros(len(sets), np.bool_)
     read = (matches.label_offsets, matches.labels, held.first, held.order, held.values, held.valid_bits)
     offsets, labels, first, order, values, bits = (read_only(item) for item in read)
+    if _is_one_extreme(wanted, held) and is_final and matches.n_mapped > FEW_ROWS and not reader.has_empty:
+        wants_most = bool(wanted[0, MOST])
+        member = is_member[0] if by_label[0] else is_member[0, :0]
+        found = (most if wants_most else least)[0]
+        spread_slices(
+            lambda begin, end: find_extremes(
+                offsets, labels, first, values, member, wants_most, begin, end, count[0], found
+            ),
+            reader.pieces, matches.label_offsets,
+        )
+        return _finish(nodes, numbers, overflowed, (count, total, least, most, square), array)
     kernel = kernel_for(accumulate, matches.n_mapped)
     mapped = accumulated.Mapped(offsets, labels, first, order, held.takes_part)
     column = accumulated.Values(values, bits, held.bit_offset, dtype.type(0), dtype.kind == "i")
@@ -239,12 +250,26 @@ def _by_kernel(
         lambda begin, end: kernel(mapped, column, asked, not is_final, begin, end, totals),
         reader.pieces, matches.label_offsets,
     )
+    return _finish(nodes, numbers, overflowed, (count, total, least, most, square), array)
+
+
+def _is_one_extreme(wanted: NDArray[np.bool_], held: _Values) -> bool:
+    """Whether one least or one greatest value is all that is asked of values that lie together and are all there."""
+    is_plain = not (len(held.order) or len(held.valid_bits) or len(held.takes_part))
+    return is_plain and len(wanted) == 1 and wanted.sum() == 1 and bool(wanted[0, LEAST] or wanted[0, MOST])
+
+
+def _finish(
+    nodes: list[Aggregate], numbers: dict[frozenset[str] | None, int], overflowed: NDArray[np.bool_],
+    totals: tuple[NDArray[Any], ...], array: pa.Array | None,
+) -> dict[Aggregate, pa.ChunkedArray]:
+    """Each aggregate from what was accumulated for its set of variables."""
     results = {}
     for node in nodes:
         number = numbers[node.variables]
         if overflowed[number] and node.function in ("sum", "avg"):
             raise ExecutionError("REX405", f"{node.function} is out of the range of BIGINT", None, node.span)
-        found = Statistics(*(every[number] for every in (count, total, least, most, square)))
+        found = Statistics(*(every[number] for every in totals))
         results[node] = finish_aggregate(node.function, found, None if array is None else array.type)
     return results
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparkrex.threads import LEAST, spread
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -46,14 +48,26 @@ class Matches:
         """The matches of several feeds, one after the other."""
         if len(parts) == 1:
             return parts[0]
-        lengths = np.concatenate([np.diff(part.label_offsets) for part in parts] or [np.empty(0, np.int64)])
-        return Matches(
-            np.concatenate([part.start for part in parts]),
-            np.concatenate([part.end for part in parts]),
-            np.concatenate([part.number for part in parts]),
-            np.concatenate([part.labels for part in parts]),
-            np.concatenate(([0], np.cumsum(lengths))),
-        )
+        n_matches = np.cumsum([0, *map(len, parts)]).tolist()
+        n_labels = np.cumsum([0, *(len(part.labels) for part in parts)]).tolist()
+        n_mapped = np.cumsum([0, *(part.n_mapped for part in parts)]).tolist()
+        start, end, number = (np.empty(n_matches[-1], np.int64) for _ in range(3))
+        label_offsets = np.zeros(n_matches[-1] + 1, np.int64)
+        labels = np.empty(n_labels[-1], np.int16)
+
+        def copy(place: int, _: int) -> None:
+            part, own = parts[place], slice(n_matches[place], n_matches[place + 1])
+            start[own], end[own], number[own] = part.start, part.end, part.number
+            np.add(part.label_offsets[1:], n_mapped[place], out=label_offsets[1:][own])
+            labels[n_labels[place] : n_labels[place + 1]] = part.labels
+
+        pieces = [(place, place + 1) for place in range(len(parts))]
+        if n_matches[-1] < LEAST:
+            for piece in pieces:
+                copy(*piece)
+        else:
+            spread(copy, pieces)
+        return Matches(start, end, number, labels, label_offsets)
 
     def take(self, chosen: NDArray[np.int64]) -> Matches:
         """Some of the matches, in this order."""

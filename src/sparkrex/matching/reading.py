@@ -7,6 +7,7 @@ sees something else, once per mapped row, for all references of the query togeth
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.gather import take_or_null
+from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap, wrap_strings
 from sparkrex.kernels.lazy import kernel_for
 from sparkrex.kernels.navigate import find_final, find_running, shift_inside, unfold
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
 
 _STATUS = pa.chunked_array([["MATCH", "EMPTY", "TIMEOUT"]])
 _TIMEOUT = 2
+_READS_OF_A_MOVE = 8
+"""To read a row anywhere costs about so many times as much as to move it with all others."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -173,8 +177,13 @@ class MatchReader:
         """Find what several leaves can share: one walk over the labels for all targets, one over each column."""
         targets = [leaf.target for leaf in wanted if isinstance(leaf, ColumnAt | ClassifierAt)]
         self._find_final([target for target in targets if views.sees_final(target.semantics)])
-        for leaf in wanted:
-            if isinstance(leaf, ColumnAt):
+        columns = [leaf for leaf in wanted if isinstance(leaf, ColumnAt)]
+        n_reads = Counter(leaf.column for leaf in columns)
+        for leaf in columns:
+            self._put_in_order(leaf.column, n_reads[leaf.column] * len(views))
+            if leaf.column in self.arrangement.kept:
+                self.positions_of(leaf.target, views)
+            else:
                 self.target_rows(leaf.target, views)
         for is_final in (True, False):
             nodes = [
@@ -185,11 +194,26 @@ class MatchReader:
             for node, values in aggregate_together(self, nodes, is_final=is_final).items():
                 self._aggregates[node, is_final] = values
 
+    def _put_in_order(self, column: str, n_reads: int) -> None:
+        """Keep a column in order if that costs less than so many reads of rows far apart."""
+        values, scatter = self.table.column(column), self.arrangement.scatter
+        is_number = pa.types.is_int64(values.type) or pa.types.is_float64(values.type)
+        if (
+            scatter is not None and column not in self.arrangement.kept and _READS_OF_A_MOVE * n_reads >= len(values)
+            and (is_number or pa.types.is_timestamp(values.type)) and not values.null_count
+        ):
+            self.arrangement.kept[column] = scatter.put(numpy_of(plain(values).view(pa.int64())))
+
     def leaf(self, leaf: Leaf, views: Viewpoints) -> pa.ChunkedArray:
         """What one leaf stands for, per output row."""
         match leaf:
             case ColumnAt(target, column):
-                return take_or_null(self.table.column(column), self.target_rows(target, views))
+                values = self.table.column(column)
+                if column in self.arrangement.kept:
+                    # Positions ascend, and the rows of a match lie together.
+                    ordered = wrap(self.arrangement.kept[column]).view(values.type)
+                    return take_or_null(ordered, self.positions_of(target, views))
+                return take_or_null(values, self.target_rows(target, views))
             case ClassifierAt(target):
                 return self.classifiers_at(self.positions_of(target, views), views)
             case MatchNumber():

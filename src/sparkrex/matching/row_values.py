@@ -41,6 +41,7 @@ def arrange_rows(
     sort_keys = []
     for column, key in zip(values[len(plan.partition_by) :], plan.order_by, strict=True):
         refuse_unordered(column.type, key.expression.span)
-        sort_keys.append(SortKey(column, key.is_descending, key.nulls_first))
+        name = key.expression.column if isinstance(key.expression, ColumnAt) else None
+        sort_keys.append(SortKey(column, key.is_descending, key.nulls_first, name))
     arrangement = arrange(partition_columns, sort_keys, table.num_rows, threads)
     return end_at_gaps(plan, arrangement, sort_keys), partition_columns

@@ -53,7 +53,7 @@ def arranged_columns(query: EventQuery, frame: Frame) -> Columns:
     """What the matcher reads of a frame."""
     tested, own = tested_columns(query), frame.arrangement
     read = frame.table.select([name for name in frame.table.column_names if name in tested])
-    return Columns(read, own.offsets, own.order, own.kept, own.scatter)
+    return Columns(read, own.offsets, own.known_order, own.kept, own.scatter)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

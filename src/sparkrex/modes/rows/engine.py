@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sparkrex.errors import ExecutionError
 from sparkrex.evaluate.bitmaps import host_reasons
 from sparkrex.matching.feeding import feeds_of, partition_named
 from sparkrex.matching.row_values import arrange_rows
 from sparkrex.matching.side_rows import row_type_of, with_failures
 from sparkrex.modes.rows.choose import choose_matcher
 from sparkrex.modes.rows.explain import RowsExplained
+from sparkrex.modes.rows.idle import without_idle_rows
 from sparkrex.modes.rows.proven import find_facts
 from sparkrex.modes.rows.relation_columns import add_relation_columns
 from sparkrex.modes.rows.runner import RowRunner
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.modes.rows.choose import Choice
     from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.scalar.prove import Facts
     from sparkrex.settings import Settings
 
 
@@ -42,6 +45,20 @@ def pattern_results(
     """The same, as it is decided: in one piece, or chunk by chunk. By the matcher that was chosen, if it was."""
     facts = find_facts(plan, table, settings)
     plan, table = add_relation_columns(plan, table, evaluator)
+    if (needed := without_idle_rows(plan, table, evaluator, settings)) is not None:
+        watch.lap("leave out", f"{needed.num_rows:,} of {table.num_rows:,} rows may be mapped to a condition")
+        try:
+            yield from list(_results(plan, needed, evaluator, settings, watch, choice, facts))
+            return
+        except ExecutionError:
+            pass  # Errors count the rows of partitions: all of them.
+    yield from _results(plan, table, evaluator, settings, watch, choice, facts)
+
+
+def _results(
+    plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch,
+    choice: Choice | None, facts: Facts,
+) -> Iterator[pa.Table]:
     arrangement, partition_columns = arrange_rows(plan, table, evaluator, settings.thread_count())
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
     keys = tuple(f"rex_key_{number}" for number in range(len(partition_columns)))

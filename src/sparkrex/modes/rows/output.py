@@ -96,7 +96,7 @@ def _partition_column(
 
     def read() -> pa.ChunkedArray:
         # A partition that has no rows here has no matches either: what is read for it is never looked at.
-        once = take_or_null(column, reader.input_rows(np.minimum(offsets[:-1], offsets[-1] - 1)))
+        once = take_or_null(column, reader.arrangement.partition_rows())
         partition = reader.match_partition
         return take_or_null(once, partition if views.at_end and views.is_each else partition[views.match])
 

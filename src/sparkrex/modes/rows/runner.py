@@ -193,7 +193,7 @@ class RowRunner:
         if not used:
             table = pa.table({"rex_row": pa.nulls(frame.table.num_rows, pa.int8())})
         arrangement = frame.arrangement
-        columns = Columns(table, arrangement.offsets, arrangement.order, arrangement.kept, arrangement.scatter)
+        columns = Columns(table, arrangement.offsets, arrangement.known_order, arrangement.kept, arrangement.scatter)
         is_kept = self.plan.timeout is not None or partitions.failures is not None or partitions.asked is not None
         before = partitions.copy() if is_kept else partitions
         with self._place_errors():

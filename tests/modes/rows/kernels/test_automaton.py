@@ -241,3 +241,46 @@ def test_a_search_goes_on_and_can_be_stopped() -> None:
     assert many.matches == [(row, row + 1, row + 1) for row in range(200)]
     longer = Automaton("A+").walk("a" * 40, Skip(kernel.NEXT_ROW))
     assert [len(labels) for labels in longer.labels] == list(range(40, 0, -1))
+
+
+@in_both_forms
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_two_partitions_in_turns_leave_what_one_leaves(pattern: str, form: str) -> None:
+    """Ranges of partitions of any lengths, empty ones too; each has to come back for transitions that are missing."""
+    random = np.random.default_rng(len(pattern))
+    for seed in SEEDS:
+        lengths = random.integers(0, 9, random.integers(1, 7))
+        text = "".join(drawn_text(100 * seed + n) for n in range(9))[: int(lengths.sum())]
+        lengths[-1] -= int(lengths.sum()) - len(text)
+        cuts = np.concatenate([[0], np.cumsum(np.maximum(lengths, 0))])
+        cuts = np.minimum(cuts, len(text))
+        n = len(cuts) - 1
+        bounds = (cuts, np.full(n, True), np.full(n, kernel.CLOSED), cuts[:-1].copy(), np.full(n, 1), cuts[1:])
+        expected = Automaton(pattern).states(bounds, text)
+        automaton = Automaton(pattern)
+        rows = symbols_of(bitmaps_of(pattern, text)[1], automaton.viability)
+        half = int(random.integers(0, n + 1))
+        places = np.array([[0, half, 0, 0], [half, n, 0, 0]])
+        is_done = False
+        while not is_done:
+            transitions, shift = automaton.viability.tables()
+            is_done = in_form(kernel.look_back_twice, form)(rows, cuts, transitions, shift, places)
+            for _, partition, n_left, state in () if is_done else places.tolist():
+                if n_left:
+                    automaton.viability.add(state, int(rows[cuts[partition] + n_left - 1]))
+        # States are numbered as they are met; what they hold is the same.
+        other = Automaton(pattern)
+        other.states(bounds, text)
+        held = [automaton.viability._sets[state] for state in rows.tolist()]
+        wanted = [other.viability._sets[state] for state in expected.tolist()]
+        assert all((a == c).all() and (b == d).all() for (a, b), (c, d) in zip(held, wanted, strict=True))
+
+
+@in_both_forms
+def test_bits_are_added(form: str) -> None:
+    random = np.random.default_rng(1)
+    bitmaps = random.integers(0, 2, (16, 50)).astype(np.uint8)
+    symbols = np.zeros(50, np.uint16)
+    for bit in range(16):
+        in_form(kernel.add_bit, form)(bitmaps[bit], bit, symbols)
+    assert symbols.tolist() == [sum(int(b) << n for n, b in enumerate(column)) for column in bitmaps.T]

@@ -21,7 +21,7 @@ from sparkrex.modes.rows.automaton.chunks import LookingBack
 from sparkrex.modes.rows.automaton.symbols import MOST_BITS, symbols_of
 from sparkrex.modes.rows.automaton.viability import TooManyStatesError, Viability
 from sparkrex.modes.rows.kernels import automaton as kernel
-from sparkrex.modes.rows.kernels.automaton import look_back, walk, walk_past
+from sparkrex.modes.rows.kernels.automaton import look_back, look_back_twice, walk, walk_past
 from sparkrex.modes.rows.labels import needs_labels
 from sparkrex.modes.rows.matcher import GivesUpError, Matcher
 from sparkrex.modes.rows.pieces import (
@@ -183,7 +183,10 @@ class AutomatonMatcher(Matcher):
         bounds: tuple[Any, ...] = (offsets, begins, ends, start, number, offsets[1:].copy())
         if is_few := len(rows) <= lazy.FEW_ROWS:
             rows, bounds = rows.tolist(), tuple(array.tolist() for array in bounds)
-        self._look_back(rows, bounds, every_end.states, self.problem.lookahead)
+        if not is_few and not ends.any() and np.array_equal(start, offsets[:-1]):
+            self._look_back_twice(rows, offsets)
+        else:
+            self._look_back(rows, bounds, every_end.states, self.problem.lookahead)
         if not is_few and self._is_simple(ends):
             return _Part(
                 kernel.DONE, -1, self._walk_past(rows, bounds, viability.moves()).moved(origin), start + origin, number
@@ -252,6 +255,21 @@ class AutomatonMatcher(Matcher):
         accepts = np.array([nowhere, *map(viability.accepts_before, kinds)])
         kind = np.where(partitions.ends, kernel.CLOSED, 1 + np.searchsorted(np.array(kinds, np.uint64), bits))
         return _Ends(kind.astype(np.int64), states, accepts)
+
+    def _look_back_twice(self, rows: NDArray[np.uint16], offsets: NDArray[np.int64]) -> None:
+        """The same for many rows of whole partitions."""
+        viability = self.viability
+        assert viability is not None  # else it refused
+        half = int(np.searchsorted(offsets, offsets[-1] // 2))
+        # Each range begins behind its last partition, of which no rows are left.
+        places = np.array([[0, half, 0, 0], [half, len(offsets) - 1, 0, 0]], np.int64)
+        is_done = False
+        while not is_done:
+            transitions, shift = viability.tables()
+            is_done = look_back_twice(rows, offsets, transitions, shift, places)
+            for _, partition, n_left, state in () if is_done else places.tolist():
+                if n_left:
+                    viability.add(state, int(rows[offsets[partition] + n_left - 1]))
 
     def _look_back(
         self, rows: Any, bounds: tuple[Any, ...], open_ends: NDArray[np.int64], lookahead: int, row: int = -1,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from sparkrex.kernels.lazy import FEW_ROWS
+from sparkrex.modes.rows.kernels.automaton import add_bit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +18,7 @@ MOST_BITS = 63
 _BITS_OF_A_SYMBOL = 8
 """Up to so many bits, every combination is a symbol, numbered as its bits are."""
 _BITS_OF_A_TABLE = 16
-_BLOCK = 1 << 16
+_BLOCK = 1 << 15
 """Rows whose bits stay in the cache while they are put together."""
 
 
@@ -24,13 +27,11 @@ def symbols_of(bitmaps: NDArray[np.uint8], viability: Viability) -> NDArray[np.u
     n_bits, n_rows = bitmaps.shape
     if n_bits > _BITS_OF_A_TABLE:
         return _by_sorting(bitmaps, viability)
-    bits = np.empty(n_rows, np.uint16)
-    narrow: Any = np.uint8 if n_bits <= 8 else np.uint16
+    bits = np.zeros(n_rows, np.uint16)
+    add = add_bit if n_rows > FEW_ROWS else _add_bit
     for begin in range(0, n_rows, _BLOCK):
-        here = np.zeros(min(_BLOCK, n_rows - begin), narrow)
         for bit in range(n_bits):
-            here |= bitmaps[bit, begin : begin + _BLOCK].astype(narrow, copy=False) << narrow(bit)
-        bits[begin : begin + _BLOCK] = here
+            add(bitmaps[bit, begin : begin + _BLOCK], bit, bits[begin : begin + _BLOCK])
     if n_bits <= _BITS_OF_A_SYMBOL:
         for pattern in range(1 << n_bits):
             viability.symbol(pattern)
@@ -40,6 +41,11 @@ def symbols_of(bitmaps: NDArray[np.uint8], viability: Viability) -> NDArray[np.u
     number[present] = [viability.symbol(int(pattern)) for pattern in present]
     numbered: NDArray[np.uint16] = number[bits]
     return numbered
+
+
+def _add_bit(holds: NDArray[np.uint8], bit: int, symbols: NDArray[np.uint16]) -> None:
+    """As the kernel of that name."""
+    symbols |= holds.astype(np.uint16) << np.uint16(bit)
 
 
 def _by_sorting(bitmaps: NDArray[np.uint8], viability: Viability) -> NDArray[np.uint16]:

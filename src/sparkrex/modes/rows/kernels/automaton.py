@@ -65,6 +65,103 @@ def look_back(symbols, partitions, open_ends, lookahead, transitions, shift, par
 
 
 @njit(cache=True, nogil=True)
+def look_back_twice(symbols, offsets, transitions, shift, places):
+    """The same over whole partitions that all end, many rows: two of them in turns.
+
+    A step has to wait for the table's entry of the step before; the other partition's step is made meanwhile.
+
+    Parameters
+    ----------
+    places : int64 (2, 4): by range of partitions the first one, the one where the pass is, how many of its rows are
+        left, and the state behind these; changed to where the pass stands
+
+    Returns
+    -------
+    whether all is done; else a transition is missing, for one of the two rows before those that are done
+    """
+    first, partition, n_left, state = places[0]
+    other_first, other_partition, n_other, other_state = places[1]
+    mask = np.uint64(0xFFFF)
+    by = np.uint64(shift)
+    while True:
+        if n_left == 0 and partition > first:
+            partition -= 1
+            n_left = offsets[partition + 1] - offsets[partition]
+            state = CLOSED_END
+        if n_other == 0 and other_partition > other_first:
+            other_partition -= 1
+            n_other = offsets[other_partition + 1] - offsets[other_partition]
+            other_state = CLOSED_END
+        if n_left == 0 and n_other == 0 and partition == first and other_partition == other_first:
+            break
+        # Where only one is left, it goes on alone.
+        n_both = min(n_left, n_other)
+        row = np.uint64(offsets[partition] + n_left)
+        other = np.uint64(offsets[other_partition] + n_other)
+        at = np.uint64(state)
+        other_at = np.uint64(other_state)
+        n_done = np.int64(0)
+        if n_both > 0:
+            for _ in range(n_both):
+                row -= np.uint64(1)
+                other -= np.uint64(1)
+                following = transitions[(at << by) + np.uint64(symbols[row])]
+                other_following = transitions[(other_at << by) + np.uint64(symbols[other])]
+                if (following | other_following) < 0:
+                    break
+                at = np.uint64(following) & mask
+                other_at = np.uint64(other_following) & mask
+                symbols[row] = at
+                symbols[other] = other_at
+                n_done += 1
+            n_left -= n_done
+            n_other -= n_done
+        elif n_left > 0:
+            n_both = n_left
+            for _ in range(n_left):
+                row -= np.uint64(1)
+                following = transitions[(at << by) + np.uint64(symbols[row])]
+                if following < 0:
+                    break
+                at = np.uint64(following) & mask
+                symbols[row] = at
+                n_done += 1
+            n_left -= n_done
+        else:
+            n_both = n_other
+            for _ in range(n_other):
+                other -= np.uint64(1)
+                following = transitions[(other_at << by) + np.uint64(symbols[other])]
+                if following < 0:
+                    break
+                other_at = np.uint64(following) & mask
+                symbols[other] = other_at
+                n_done += 1
+            n_other -= n_done
+        state = np.int64(at)
+        other_state = np.int64(other_at)
+        if n_done < n_both:
+            places[0, 1], places[0, 2], places[0, 3] = partition, n_left, state
+            places[1, 1], places[1, 2], places[1, 3] = other_partition, n_other, other_state
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def add_bit(bits, bit, symbols):
+    """Add one bit of every row's symbol.
+
+    Parameters
+    ----------
+    bits : uint8 per row, 0 or 1
+    symbols : uint16 per row, changed
+    """
+    by = np.uint16(1 << bit)
+    for i in range(symbols.shape[0]):
+        symbols[i] |= np.uint16(bits[i]) * by
+
+
+@njit(cache=True, nogil=True)
 def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, accepts_open, skip_mode, skip_member,
          wants_labels, reports, asked, stop):
     """All matches, each found by taking the first way that can still accept.
@@ -215,44 +312,46 @@ def walk_past(states, partitions, moves, n_positions, entry, first_entry, labels
     """
     offsets, begins, _, next_start, next_number, until = partitions
     wants_labels = labels.shape[0] > 0
-    n_matches = np.int64(0)
-    n_labels = np.int64(0)
+    # Unsigned: a signed index is looked at for being negative, in the middle of the one chain that all steps wait for.
+    one, width = np.uint64(1), np.uint64(n_positions)
+    n_matches = np.uint64(0)
+    n_labels = np.uint64(0)
     label_offsets[0] = 0
     for partition in range(offsets.shape[0] - 1):
         high = offsets[partition + 1]
         start = next_start[partition]
         last = until[partition]
-        position = np.int64(entry)
+        position = np.uint64(entry)
         if begins[partition] and start == offsets[partition]:
-            position = np.int64(first_entry)
-        first_match = n_matches
-        for row in range(start, last):
-            move = np.int64(moves[states[row] * n_positions + position])
+            position = np.uint64(first_entry)
+        first_match = np.int64(n_matches)
+        for row in range(np.uint64(start), np.uint64(max(start, last))):
+            move = np.uint64(moves[np.uint64(states[row]) * width + position])
             ends[n_matches] = row
-            label_offsets[n_matches + 1] = n_labels
-            n_matches += (move >> 16) & 1
+            label_offsets[n_matches + one] = n_labels
+            n_matches += (move >> np.uint64(16)) & one
             if wants_labels:
-                labels[n_labels] = move & 0x7FFF
-            n_labels += (move >> 15) & 1
-            position = move >> 17
-        row = max(start, last)
-        if position != entry and position != first_entry:
+                labels[n_labels] = move & np.uint64(0x7FFF)
+            n_labels += (move >> np.uint64(15)) & one
+            position = move >> np.uint64(17)
+        at = max(start, last)
+        if position != np.uint64(entry) and position != np.uint64(first_entry):
             # The last match may go on behind the rows that matches start at.
-            while row < high:
-                move = np.int64(moves[states[row] * n_positions + position])
-                if (move >> 16) & 1 != 0:
+            while at < high:
+                move = np.uint64(moves[np.uint64(states[at]) * width + position])
+                if (move >> np.uint64(16)) & one != 0:
                     break
                 if wants_labels:
-                    labels[n_labels] = move & 0x7FFF
-                n_labels += 1
-                position = move >> 17
-                row += 1
-            ends[n_matches] = row
-            label_offsets[n_matches + 1] = n_labels
-            n_matches += 1
+                    labels[n_labels] = move & np.uint64(0x7FFF)
+                n_labels += one
+                position = move >> np.uint64(17)
+                at += 1
+            ends[n_matches] = at
+            label_offsets[n_matches + one] = n_labels
+            n_matches += one
         number = next_number[partition]
-        for match in range(first_match, n_matches):
+        for match in range(first_match, np.int64(n_matches)):
             numbers[match] = number + match - first_match
-        next_start[partition] = row
-        next_number[partition] = number + n_matches - first_match
-    return n_matches, n_labels
+        next_start[partition] = at
+        next_number[partition] = number + np.int64(n_matches) - first_match
+    return np.int64(n_matches), np.int64(n_labels)
