@@ -25,6 +25,7 @@ from sparkrex.api import (
     matches,
     progress,
     register_table_function,
+    ship,
     sql,
     state,
     trends,
@@ -47,5 +48,5 @@ __version__ = "0.1.0"
 __all__ = [
     "AnalysisError", "ExecutionError", "Explanation", "InternalError", "ParseError", "Query", "RexError", "Settings",
     "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "drain", "events", "explain", "failed",
-    "late", "match", "matches", "progress", "register_table_function", "sql", "state", "trends", "workload",
+    "late", "match", "matches", "progress", "register_table_function", "ship", "sql", "state", "trends", "workload",
 ]

@@ -543,6 +543,17 @@ def register_table_function(spark: Any, name: str = "match_recognize") -> None:
     table_function.register_table_function(spark, name)
 
 
+def ship(spark: SparkSession, /) -> None:
+    """Send this package to the executors of a Spark session, classic or Connect, whose Python lacks it.
+
+    What the package needs (duckdb, numba, numpy, pyarrow, sqlglot) is compiled for a Python and a machine, so it must
+    be there already: a worker is asked, and REX413 names what it lacks.
+    """
+    from sparkrex.spark import package
+
+    package.ship(spark)
+
+
 def _run_if_given(query: Query, table: Any, spark: Any) -> Any:
     """The result over a table, the query itself without one."""
     if table is not None:

@@ -29,6 +29,7 @@ PUBLIC = {
     "matches",
     "progress",
     "register_table_function",
+    "ship",
     "sql",
     "state",
     "trends",

@@ -10,7 +10,7 @@ import pytest
 import sparkrex
 from sparkrex import api, explanation, query
 
-WITHOUT = {"__version__", "Settings", "register_table_function", "drain", "progress", "state"}
+WITHOUT = {"__version__", "Settings", "register_table_function", "ship", "drain", "progress", "state"}
 """No function, a table of names that has a page of its own, and what needs a Spark session."""
 
 

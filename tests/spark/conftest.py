@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import subprocess
 import sys
 import uuid
 from pathlib import Path
@@ -79,6 +80,13 @@ def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark
     )
     yield session
     session.stop()
+
+
+@pytest.fixture
+def bare_python(tmp_path: Path) -> Path:
+    """A Python with nothing installed."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
+    return tmp_path / "bare" / "bin" / "python"
 
 
 @pytest.fixture

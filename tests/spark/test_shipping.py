@@ -8,12 +8,8 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ROOT = Path(__file__).parents[2]
 _DRIVER = (
@@ -22,19 +18,12 @@ _DRIVER = (
 )
 
 
-@pytest.fixture
-def bare_python(tmp_path: Path) -> Iterator[Path]:
-    """A Python with nothing installed; `lend_packages` gives it all of ours but this one."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
-    yield tmp_path / "bare" / "bin" / "python"
-
-
-def lend_packages(bare_python: Path) -> None:
-    """Let a Python import what this one imports, but not this package."""
+def lend_packages(bare_python: Path, without: tuple[str, ...] = ()) -> None:
+    """Let a Python import what this one imports, but not this package, nor what is named."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     theirs = bare_python.parents[1] / "lib" / version / "site-packages"
     for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if "sparkrex" not in entry.name and entry.suffix != ".pth":
+        if not entry.name.startswith(("_editable_impl_sparkrex", "sparkrex", *without)) and entry.suffix != ".pth":
             (theirs / entry.name).symlink_to(entry)
 
 

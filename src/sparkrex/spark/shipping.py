@@ -1,9 +1,9 @@
-"""How a task reaches the workers, and what is said where they lack the package.
+"""How a task reaches the workers, and what is said where they lack the package or what it needs.
 
 Workers run a Python of their own: on another machine, or the `python3` of the path where a script was started by its
 environment's Python. A task pickled as usual names our modules, and such a worker would fail while reading it, with
-frames of PySpark only. So what is shipped is a function by value that looks for the package first. Where workers run on
-this machine their Python is asked once per session, before any job.
+frames of PySpark only. So what is shipped is a function by value that looks for the packages first. Where workers run
+on this machine their Python is asked once per session, before any job. `spark.package` sends the package itself.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from sparkrex.spark.streaming.processor import StreamWork
 
-_NEEDED = ("sparkrex", "pyarrow", "numpy", "numba", "duckdb", "sqlglot")
+NEEDED = ("sparkrex", "pyarrow", "numpy", "numba", "duckdb", "sqlglot")
 _LIST_MISSING = (
     "import importlib.util as u; "
-    f"print(' '.join(name for name in {_NEEDED!r} if u.find_spec(name) is None))"
+    f"print(' '.join(name for name in {NEEDED!r} if u.find_spec(name) is None))"
 )
 _HINT = (
     "set PYSPARK_PYTHON (or spark.pyspark.python for spark-submit) to a Python that has sparkrex, before the session "
-    "starts; if only sparkrex is missing, send its wheel with --py-files"
+    "starts; if only sparkrex is missing, rex.ship(spark) sends it, as does --py-files with its wheel"
 )
 _checked: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
@@ -107,7 +107,7 @@ def shipped_processor(work: StreamWork) -> Any:
 def _shipped(task: object) -> Callable[[], Any]:
     """A function that gives the task in a worker, once the package is found there."""
     pickled: bytes = cloudpickle.dumps(task)  # type: ignore[no-untyped-call]
-    hint = _HINT
+    hint, needed = _HINT, NEEDED
 
     def load() -> Any:
         import importlib.util
@@ -121,11 +121,11 @@ def _shipped(task: object) -> Callable[[], Any]:
 
             sys.path += map(str, Path(SparkFiles.getRootDirectory()).glob("sparkrex-*.whl"))
             importlib.invalidate_caches()
-        try:
-            import sparkrex.spark.worker  # noqa: F401
-        except ImportError as error:
-            lacking = f"error[REX413]: Spark's workers run {sys.executable}, which lacks {error.name}"
-            raise ImportError(f"{lacking}\nhint: {hint}") from None
+        # A package that is loaded late would otherwise fail late, in the middle of a search.
+        missing = ", ".join(name for name in needed if name not in sys.modules and not importlib.util.find_spec(name))
+        if missing:
+            lacking = f"error[REX413]: Spark's workers run {sys.executable}, which lacks {missing}"
+            raise ImportError(f"{lacking}\nhint: {hint}")
         return pickle.loads(pickled)
 
     load.__module__ = "__main__"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from sparkrex.modes.segments.planner.physical_plan import Op
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from importlib.resources.abc import Traversable
 
 SHIPPED = Path(__file__).with_name("weights.json")
 
@@ -53,11 +55,11 @@ class Weights:
 
 @cache
 def shipped_weights() -> Weights:
-    """Those that came with the package."""
-    return read_weights(SHIPPED)
+    """Those that came with the package, which may be a zip."""
+    return read_weights(resources.files(__package__ or "") / SHIPPED.name)
 
 
-def read_weights(path: Path) -> Weights:
+def read_weights(path: Traversable) -> Weights:
     """From JSON."""
     data = json.loads(path.read_text(encoding="utf-8"))
     return Weights(
