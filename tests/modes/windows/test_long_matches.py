@@ -15,14 +15,16 @@ from sparkrex.kernels import lazy
 from sparkrex.modes.windows import automaton, forest
 
 MEASURES = (
-    "LAST(A.p) AS m0, FIRST(B.p) AS m1, FIRST(B.p, 2) AS m2, LAST(A.p, 1) AS m3, LAST(p, 2) AS m4, FIRST(U.p, 1) AS m5, "
+    "LAST(A.p) AS m0, FIRST(B.p) AS m1, FIRST(B.p, 2) AS m2, LAST(A.p, 1) AS m3, LAST(p, 2) AS m4, "
+    "FIRST(U.p, 1) AS m5, "
     "CLASSIFIER() AS m6, CLASSIFIER(A) AS m7, FIRST(CLASSIFIER()) AS m8, PREV(CLASSIFIER()) AS m9, NEXT(B.p) AS m10, "
     "count(*) AS m11, count(B.p) AS m12, sum(A.p) AS m13, avg(p) AS m14, min(B.d) AS m15, max(d) AS m16, "
     "var_samp(A.p) AS m17, array_agg(B.p) AS m18, sum(A.p * 2) AS m19, count(A.p) FILTER (WHERE A.p > 3) AS m20, "
     "sum(d) AS m21, max_by(A.p, A.d) AS m22, PREV(A.p, 2) AS m23, bool_or(p > 7) AS m24, 1 AS m25"
 )
 FUNCTIONS = (
-    "sum(p)", "count(*)", "median(p)", "sum(CAST(p AS DECIMAL(9, 2)))", "max(d)", "avg(d)", "array_agg(p)", "first_value(p)", "last_value(p) IGNORE NULLS",
+    "sum(p)", "count(*)", "median(p)", "sum(CAST(p AS DECIMAL(9, 2)))", "max(d)", "avg(d)",
+    "array_agg(p)", "first_value(p)", "last_value(p) IGNORE NULLS",
     "nth_value(p, 2) IGNORE NULLS", "count(DISTINCT p)", "stddev_pop(p)",
 )
 PATTERNS = (
@@ -56,7 +58,10 @@ def _query(pattern: str, skip: str, start: str) -> str:
 
 def _shown(table: pa.Table) -> list[list[Any]]:
     return [
-        [round(value, 9) if isinstance(value, float) and not math.isnan(value) else str(value) for value in row.values()]
+        [
+            round(value, 9) if isinstance(value, float) and not math.isnan(value) else str(value)
+            for value in row.values()
+        ]
         for row in table.to_pylist()
     ]
 
