@@ -81,8 +81,7 @@ class ForestReader(FrameReader):
         for target in by_label:
             key = self._key(target, True)
             if key not in self._found:
-                node = self._target_node(key[0])
-                self._found[key] = np.where(node < 0, -1, self.forest.nodes[node, 0])
+                self._found[key] = self._read_nodes(self._target_node(key[0]), 0)
 
     def _target_node(self, target: Target) -> NDArray[np.int64]:
         """The node of a target row per match, -1 where there is none; without the target's shift."""
@@ -93,6 +92,11 @@ class ForestReader(FrameReader):
             found = find_nodes(forest.nodes, forest.runs, self._members(target.variables), from_first, target.offset)
             self._node_of[key] = self._at_heads(found, -1)
         return self._node_of[key]
+
+    def _read_nodes(self, node: NDArray[np.int64], field: int) -> NDArray[np.int64]:
+        """A number of each node, -1 where there is none; all matches may be empty, so that there are no nodes."""
+        nodes = self.forest.nodes
+        return np.where(node < 0, -1, nodes[node, field]) if len(nodes) else np.full(len(node), -1, np.int64)
 
     def _members(self, variables: frozenset[str] | None) -> NDArray[np.bool_]:
         chosen = selecting(variables, self.variables)
@@ -110,7 +114,8 @@ class ForestReader(FrameReader):
         if isinstance(leaf, ClassifierAt) and not leaf.target.shift and not leaf.target.is_row_time:
             node = self._target_node(leaf.target)
             names = wrap_strings(self.variables).cast(pa.string())
-            labels = np.where(node < 0, 0, self.forest.nodes[node, 1] >> 1)
+            labels = self._read_nodes(node, 1) >> 1
+            labels[node < 0] = 0
             return pa.chunked_array([names.take(wrap(labels, node < 0))])
         return super().leaf(leaf, views)
 
