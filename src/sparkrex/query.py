@@ -253,9 +253,11 @@ def _in_memory(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _for_spark(given: Mapping[str, Any]) -> dict[str, Any]:
-    from sparkrex.columns.inputs import is_spark
+    """The tables for Spark, which reads paths by itself."""
+    from sparkrex.pipeline import INPUT
+    from sparkrex.spark.files.opening import table_for_spark
 
-    return {name: value if is_spark(value) else _in_memory({name: value})[name] for name, value in given.items()}
+    return {name: table_for_spark("" if name == INPUT else name, value) for name, value in given.items()}
 
 
 def _guard_batches(reader: pa.RecordBatchReader, text: str) -> Iterator[pa.RecordBatch]:

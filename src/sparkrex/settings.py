@@ -23,6 +23,8 @@ PLANNERS = (
 """Both are here because settings are checked before any mode is loaded; a test compares them."""
 RAISE, REPORT = "raise", "report"
 """What `on_error` may be."""
+FILES = ("auto", "arrow", "spark")
+"""What `files` may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,9 @@ class Settings:
     series a segment search samples its conditions, `without_rules` names its rewrite rules that are turned off.
     `threads` are used in memory, one in a Spark worker; None means all cores. `chunk_rows`, if set, feeds the matcher
     that many rows at a time. On Spark, `sort_memory` is how many bytes a worker uses to order rows in memory; when its
-    rows fill half of that, it sorts on disk.
+    rows fill half of that, it sorts on disk. `files` says who reads Parquet files named by path: with `auto` the
+    workers, by Arrow, where that is proven to give what Spark gives and the files are on this machine (`file:`); with
+    `arrow` also where they are elsewhere; with `spark` always Spark.
 
     What: `tie_break` names columns that order rows whose order keys are equal, behind those that the query names.
     `time_zone` is the in-memory host's. `positive` names columns whose values are above zero, which proofs need for
@@ -72,6 +76,7 @@ class Settings:
     partition_gap: timedelta | str | None = None
     side_rows: bool = False
     on_error: str = RAISE
+    files: str = "auto"
 
     @property
     def reports(self) -> bool:
@@ -136,6 +141,8 @@ def _check_settings(settings: Settings) -> Settings:
             raise _unfit(name, getattr(settings, name), "True or False")
     if settings.on_error not in (RAISE, REPORT):
         raise _unfit("on_error", settings.on_error, f"{RAISE!r} or {REPORT!r}")
+    if settings.files not in FILES:
+        raise _unfit("files", settings.files, "'auto', 'arrow' or 'spark'")
     return replace(
         settings, positive=_names("positive", settings.positive), tie_break=_names("tie_break", settings.tie_break),
         without_rules=_names("without_rules", settings.without_rules), partition_gap=_interval(settings.partition_gap),

@@ -598,7 +598,9 @@ WINDOW w AS (ORDER BY ts
     ),
     Example(
         "REX407",
-        "A file does not exist, is not Parquet or CSV, or a column has a type that cannot be read.",
+        "A file does not exist, is not Parquet or CSV, or a column has a type that cannot be read. A file that "
+        "workers of Spark read by path has gone, has changed since the query was made, or cannot be decoded: make the "
+        "query again.",
         """SELECT * FROM ticks MATCH_RECOGNIZE (
   ORDER BY ts
   PATTERN (A))""",

@@ -13,10 +13,10 @@ from tests.streams.driving import EPOCH, TICK, TIME, DictStore, Query, Stream
 from tests.streams.test_stream_equals_batch import EVENTS, TRENDS, TYPES
 from tests.streams.workloads import query_of
 
+from sparkrex.columns.narrow import write_rows
 from sparkrex.columns.wrap import wrap
 from sparkrex.streams.columns import COLUMNS
 from sparkrex.streams.head import Head
-from sparkrex.streams.narrow import write_rows
 from sparkrex.streams.operator import BucketOperator
 from sparkrex.streams.silent import ENOUGH_SLOTS, SLOTS_OF_A_SHARD
 from sparkrex.streams.store import HEAD, MEMBERS

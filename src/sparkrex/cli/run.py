@@ -101,7 +101,7 @@ def run_on_spark(
         with progress.stage("read", show_jobs):
             tables = {table.name: read_table(spark, table) for table in arguments.tables}
             for table in arguments.tables:
-                refuse_files_of(arguments.output, table, tables[table.name].inputFiles())
+                refuse_files_of(arguments.output, table, tables[table.name].frame.inputFiles())
             rows_in = [count_parquet_rows(table) if arguments.remote is None else None for table in arguments.tables]
         with progress.stage("plan", show_jobs):
             result = query(tables, spark=spark)

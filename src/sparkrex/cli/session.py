@@ -23,22 +23,16 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from sparkrex.cli.files import TableFile
     from sparkrex.cli.progress import Progress
+    from sparkrex.spark.files.opening import SparkFiles
 
 # Our error inside the text of another one: up to a blank line or the next stack trace.
 _OUR_ERROR = re.compile(r"(?:internal )?error\[REX\d{3}\]: .*?(?=\n\s*(?:at |Traceback|SQLSTATE|\n)|\Z)", re.DOTALL)
 _STACK_LINE = re.compile(r"\s+at |\s*\.\.\. \d+ more|Caused by:|JVM stacktrace")
 _LONGEST_MESSAGE = 12
-READERS: dict[str, tuple[str, dict[str, str]]] = {
-    "parquet": ("parquet", {}),
-    "csv": ("csv", {"header": "true", "inferSchema": "true"}),
-    "tsv": ("csv", {"header": "true", "inferSchema": "true", "sep": "\t"}),
-    "json": ("json", {}),
-}
-"""Spark's format and options for each of ours."""
 
 
 class Scratch:
@@ -128,10 +122,11 @@ def _stop(spark: SparkSession) -> None:
             raise
 
 
-def read_table(spark: SparkSession, table: TableFile) -> DataFrame:
-    """A DataFrame over the table's files."""
-    kind, options = READERS[table.format]
-    return spark.read.format(kind).options(**options).load(table.path)
+def read_table(spark: SparkSession, table: TableFile) -> SparkFiles:
+    """The table's files, as Spark reads them."""
+    from sparkrex.spark.files.opening import read_files
+
+    return read_files(spark, table.path, table.format)
 
 
 def is_ending(spark: SparkSession) -> bool:

@@ -12,9 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
 from pyspark.sql import types as T  # noqa: N812  as everybody writes it
 
 from sparkrex.cli.failures import UsageError
-from sparkrex.cli.session import READERS, read_table
+from sparkrex.cli.session import read_table
 from sparkrex.cli.stream_arguments import no_columns
 from sparkrex.errors import nearest
+from sparkrex.spark.files.opening import READERS
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamReader
 
     from sparkrex.cli.stream_arguments import KafkaTopic, StreamSource
+    from sparkrex.spark.files.opening import SparkFiles
 
 _SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass":
@@ -41,7 +43,7 @@ _ABOUT_MESSAGES = {
 """The columns of a message beside those of its value."""
 
 
-def read_all(spark: SparkSession, arguments: argparse.Namespace) -> dict[str, DataFrame]:
+def read_all(spark: SparkSession, arguments: argparse.Namespace) -> dict[str, DataFrame | SparkFiles]:
     """All tables of a query, streams or not."""
     if arguments.streams:
         _complete_settings(spark, arguments)
@@ -49,7 +51,7 @@ def read_all(spark: SparkSession, arguments: argparse.Namespace) -> dict[str, Da
     streams = {
         source.name: read_stream(spark, source, arguments.files_per_batch) for source in arguments.streams
     }
-    return tables | streams
+    return {**tables, **streams}
 
 
 def _complete_settings(spark: SparkSession, arguments: argparse.Namespace) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
@@ -16,9 +17,10 @@ from sparkrex.errors import UnsupportedError
 from sparkrex.matching.output import NO_COLUMNS
 from sparkrex.matching.side_rows import check_kept
 from sparkrex.matching.silent import warn_of_lasting
-from sparkrex.pipeline import check_single, explaining_outside
+from sparkrex.pipeline import INPUT, check_single, explaining_outside
 from sparkrex.source import Source
 from sparkrex.spark.actions import create_view, refuse_action
+from sparkrex.spark.files.opening import SparkFiles, open_files
 from sparkrex.spark.host import SparkHost
 from sparkrex.spark.relation import lower_relation
 from sparkrex.spark.shipping import check_local_workers
@@ -143,8 +145,13 @@ def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSes
     if query.dialect_name == "oracle":
         host.frames["dual"] = session.sql("SELECT 'X' AS dummy")
     for name, value in tables.items():
+        if isinstance(value, str | Path):
+            value = open_files(session, "" if name == INPUT else name, str(value))
         if is_spark(value):
             host.frames[name] = cast("DataFrame", value)
+        elif isinstance(value, SparkFiles):
+            host.frames[name] = value.frame
+            host.files[name.lower()] = value
         else:
             source = to_arrow(name, value)
             table = source if isinstance(source, pa.Table) else source.to_table()

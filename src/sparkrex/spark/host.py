@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sqlglot.dialects.dialect import Dialect
 
     from sparkrex.matching.silent import Lasting
+    from sparkrex.spark.files.opening import SparkFiles
     from sparkrex.spark.streaming.checkpoint import Checkpoint
 
 _CODES = {
@@ -51,6 +52,8 @@ class SparkHost:
         self.query_dialect = dialect
         self.dialect_name = dialect_name
         self.frames: dict[str, DataFrame] = {}
+        self.files: dict[str, SparkFiles] = {}
+        """Tables given by path, by name in lower case; their DataFrames are among `frames`."""
         self._filter = f"rex_{secrets.token_hex(8)}"
         self._variables: dict[str, exp.DataType | None] = {}
         self.checkpoint: Checkpoint | None = None

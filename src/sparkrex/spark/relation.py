@@ -21,6 +21,9 @@ from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.pipeline import check_reporting, follow_settings
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.scalar.render.spark import quoted
+from sparkrex.spark.files.arriving import Arriving
+from sparkrex.spark.files.choosing import FilesRead, choose_way
+from sparkrex.spark.files.explain import FilesExplained
 from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
 from sparkrex.spark.shipping import shipped_task
 from sparkrex.spark.shuffle import check_carried, is_not_carried, known_as, shuffle, side_fields
@@ -110,9 +113,13 @@ def lower_relation(
         refuse_stream(projected, host.source, relation.span, "a table of a subquery")
     if host.checkpoint is not None and source.isStreaming:
         host.checkpoint.know_input(source, host.source, relation.span)
-    through = through_buckets if is_stream else _through_workers
     host.lasting = []
-    frame, sample = through(projected, lowered, mode, plan, host, relation, settings)
+    way = None
+    if is_stream:
+        frame, sample = through_buckets(projected, lowered, mode, plan, host, relation, settings)
+    else:
+        way = choose_way(query, relation, plan, lowered, projected, host, settings)
+        frame, sample = _through_workers(projected, lowered, mode, plan, host, relation, settings, way)
     lasting = host.lasting
     if plan.partition_gap is not None:
         gap_of(plan, sample.schema.field(lowered.order[0]).type)  # an error now rather than in the job
@@ -125,6 +132,9 @@ def lower_relation(
             found = mode.explain_for_workers(plan, lowered, sample, input_types, workers, settings)
         finally:
             workers.close()
+        if way is not None:
+            line = way.line() if isinstance(way, FilesRead) else f"Files: read by Spark: {way}"
+            return FilesExplained(found, line)
         if not source.isStreaming:
             return found
         return StreamExplained(
@@ -141,9 +151,12 @@ def lower_relation(
 
 def _through_workers(
     rows: DataFrame, lowered: Lowered, mode: Mode[Any], plan: Plan, host: SparkHost, relation: Relation,
-    settings: Settings,
+    settings: Settings, way: FilesRead | str | None = None,
 ) -> tuple[DataFrame, pa.Table]:
-    """What the workers make of rows, and a sample of what travels to them, without rows."""
+    """What the workers make of rows, and a sample of what travels to them, without rows.
+
+    Rows of files that workers read themselves come in blobs.
+    """
     shuffled = shuffle(rows, lowered, host, relation)
     sample = arrow_schema(shuffled.frame.schema, host).empty_table()
     carried = Carried(
@@ -158,6 +171,9 @@ def _through_workers(
         raise
     finally:
         evaluator.host.close()
+    if isinstance(way, FilesRead):
+        arriving = Arriving(task, way.reading.schema)
+        return way.blobs(host.spark).mapInArrow(shipped_task(arriving), shuffled.output), sample
     return shuffled.frame.mapInArrow(shipped_task(task), shuffled.output), sample
 
 

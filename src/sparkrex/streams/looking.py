@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from sparkrex.columns.narrow import read_rows
 from sparkrex.columns.values import ints_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.matching.state import saved_rows
 from sparkrex.streams.columns import COLUMNS, WrittenColumns
 from sparkrex.streams.groups import DUE, HASH, LAST
 from sparkrex.streams.head import reading
-from sparkrex.streams.narrow import read_rows
 from sparkrex.streams.packing import decompressed
 from sparkrex.streams.store import OPEN, PENDING
 

@@ -20,6 +20,8 @@ import pyarrow.compute as pc
 
 from sparkrex.columns.arrange import Arrangement
 from sparkrex.columns.gather import refitted
+from sparkrex.columns.hashing import hashes_of
+from sparkrex.columns.narrow import read_rows, write_rows
 from sparkrex.columns.values import ints_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import ExecutionError, InternalError, RexError
@@ -32,10 +34,8 @@ from sparkrex.matching.waking import NEVER
 from sparkrex.spark.worker import WorkerEvaluator
 from sparkrex.streams.columns import COLUMNS, WrittenColumns
 from sparkrex.streams.groups import DUE, HASH, LAST, Group
-from sparkrex.streams.hashing import hashes_of
 from sparkrex.streams.head import Head, not_this_query, reading
 from sparkrex.streams.members import Members
-from sparkrex.streams.narrow import read_rows, write_rows
 from sparkrex.streams.order import ordered_partitions
 from sparkrex.streams.packing import compressed, decompressed, unpack
 from sparkrex.streams.parts import Parts, ends_of

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.columns.wrap import wrap
-from sparkrex.streams.narrow import NarrowRows, read_rows
+from sparkrex.columns.blobs import blobs, spread_ids
+from sparkrex.columns.narrow import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_BUCKETS = 256
-_GATHERED = 64 << 20
-"""Bytes of rows that are put into blobs at a time."""
 
 
 def pack(
@@ -29,21 +27,16 @@ def pack(
 ) -> Iterator[tuple[int, bytes]]:
     """Blobs with the ids of their buckets; an empty one for every bucket without rows, which so learns of the batch."""
     is_filled = np.zeros(n_buckets, np.bool_)
-    for table in _gathered(batches):
-        numbers = (hashed(table) % n_buckets).astype(np.uint8)
-        is_filled[numbers] = True
-        order = np.argsort(numbers, kind="stable")
-        rows = NarrowRows.of(table).take(wrap(order))
-        cuts = np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=n_buckets))))
-        for number in np.flatnonzero(np.diff(cuts)).tolist():
-            yield BUCKET_IDS[number], rows.write(cuts[number], cuts[number + 1] - cuts[number])
+    for number, blob in blobs(batches, n_buckets, hashed):
+        is_filled[number] = True
+        yield BUCKET_IDS[number], blob
     for number in np.flatnonzero(~is_filled).tolist():
         yield BUCKET_IDS[number], b""
 
 
-def unpack(blobs: Iterable[bytes], schema: pa.Schema) -> pa.Table:
+def unpack(packed: Iterable[bytes], schema: pa.Schema) -> pa.Table:
     """The rows of some blobs."""
-    return pa.concat_tables([schema.empty_table(), *(read_rows(blob, schema) for blob in blobs if blob)])
+    return pa.concat_tables([schema.empty_table(), *(read_rows(blob, schema) for blob in packed if blob)])
 
 
 def compressed(data: bytes) -> bytes:
@@ -63,46 +56,5 @@ def decompressed(data: bytes) -> bytes:
     return found
 
 
-def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    kept: list[pa.RecordBatch] = []
-    n_bytes = 0
-    for batch in batches:
-        if batch.num_rows:
-            kept.append(batch)
-            n_bytes += batch.nbytes
-        if n_bytes >= _GATHERED:
-            yield pa.Table.from_batches(kept)
-            kept, n_bytes = [], 0
-    if kept:
-        yield pa.Table.from_batches(kept)
-
-
-def _spread_ids() -> tuple[int, ...]:
-    """The least number of each remainder of Spark's hash by the number of buckets, in the order of the remainders."""
-    found: dict[int, int] = {}
-    number = 0
-    while len(found) < MOST_BUCKETS:
-        found.setdefault(spark_hash(number) % MOST_BUCKETS, number)
-        number += 1
-    return tuple(found[remainder] for remainder in range(MOST_BUCKETS))
-
-
-def spark_hash(number: int, seed: int = 42) -> int:
-    """What Spark partitions an int by: Murmur 3 over its four bytes, as an unsigned number."""
-    word = _rotated(number * 0xCC9E2D51 & _WORD, 15) * 0x1B873593 & _WORD
-    found = _rotated(seed ^ word, 13) * 5 + 0xE6546B64 & _WORD
-    found ^= 4  # its length
-    found = (found ^ found >> 16) * 0x85EBCA6B & _WORD
-    found = (found ^ found >> 13) * 0xC2B2AE35 & _WORD
-    return found ^ found >> 16
-
-
-_WORD = 0xFFFFFFFF
-
-
-def _rotated(word: int, by: int) -> int:
-    return (word << by | word >> (32 - by)) & _WORD
-
-
-BUCKET_IDS = _spread_ids()
+BUCKET_IDS = spread_ids(MOST_BUCKETS)
 """By number, the ids of buckets."""

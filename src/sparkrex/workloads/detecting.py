@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.columns.inputs import is_spark, to_arrow
 from sparkrex.columns.results import to_library
 from sparkrex.columns.values import numpy_of
 from sparkrex.columns.wrap import wrap
@@ -151,8 +150,6 @@ def detect_on_spark(workload: Workload, stream: Any, spark: Any, checkpoint: str
     """
     from sparkrex.spark.batch import run_on_spark
 
-    table = stream if is_spark(stream) else to_arrow("", stream)
-
     def of_pattern(name: str) -> Any:
         from sparkrex.query import Query
 
@@ -161,7 +158,7 @@ def detect_on_spark(workload: Workload, stream: Any, spark: Any, checkpoint: str
             text, workload.dialect, workload.settings, keyword="MATCH_EVENTS", options=workload.stream,
             args=own_values(text, workload.dialect, workload.args),
         )
-        return query(table, spark=spark)
+        return query(stream, spark=spark)
 
     branches = []
     for _, query in sorted(workload.groups().items()):

@@ -74,13 +74,15 @@ class Workload:
         are decided."""
         from sparkrex.columns.inputs import check_session, is_spark, to_arrow
         from sparkrex.columns.results import result_library
+        from sparkrex.spark.files.opening import table_for_spark
         from sparkrex.workloads.detecting import detect_in_memory, detect_on_spark
 
         check_session(spark)
-        table = stream if is_spark(stream) else to_arrow("", stream)
         if spark is not None or is_spark(stream):
+            on_spark = table_for_spark("", stream)
             with self.reported():
-                return detect_on_spark(self, table, spark)
+                return detect_on_spark(self, on_spark, spark)
+        table = to_arrow("", stream)
         with self.reported():
             return detect_in_memory(self, table, result_library([stream]))
 
@@ -114,10 +116,12 @@ class Workload:
         events that all come equally often.
         """
         from sparkrex.columns.inputs import check_session, is_spark, to_arrow
+        from sparkrex.spark.files.opening import table_for_spark
         from sparkrex.workloads.explanation import explain_patterns
 
         check_session(spark)
-        table = stream if stream is None or is_spark(stream) else to_arrow("", stream)
+        is_on_spark = spark is not None or (stream is not None and is_spark(stream))
+        table = stream if stream is None else table_for_spark("", stream) if is_on_spark else to_arrow("", stream)
         with self.reported():
             return explain_patterns(self, table, spark)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark import TaskContext
 
-from sparkrex.streams.hashing import hashes_of
-from sparkrex.streams.narrow import read_rows
+from sparkrex.columns.hashing import hashes_of
+from sparkrex.columns.narrow import read_rows
 from sparkrex.streams.packing import pack
 
 if TYPE_CHECKING:

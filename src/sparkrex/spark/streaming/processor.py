@@ -14,13 +14,13 @@ from pyspark import TaskContext
 from pyspark.sql import Row
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
+from sparkrex.columns.narrow import write_rows
 from sparkrex.errors import InternalError, RexError
 from sparkrex.spark.streaming.metrics import METRICS, metric_fields
 from sparkrex.spark.streaming.nearby import LEAST_BYTES, NearbyFiles
 from sparkrex.spark.streaming.packing import PAYLOAD
 from sparkrex.spark.worker import check_version
 from sparkrex.streams.head import reading
-from sparkrex.streams.narrow import write_rows
 from sparkrex.streams.operator import BucketOperator
 from sparkrex.streams.packing import BUCKET_IDS
 from sparkrex.streams.store import HEAD

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sparkrex.columns.narrow import NarrowRows, read_rows, write_rows
 from sparkrex.columns.wrap import wrap
-from sparkrex.streams.narrow import NarrowRows, read_rows, write_rows
 from sparkrex.streams.packing import BUCKET_IDS, pack, unpack
 
 if TYPE_CHECKING:

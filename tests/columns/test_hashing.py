@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sparkrex.streams import hashing
-from sparkrex.streams.hashing import hashes_of
+from sparkrex.columns import hashing
+from sparkrex.columns.hashing import hashes_of
 
 COLUMNS = {
     "integers": pa.array([0, 1, -1, None, 2**63 - 1, -(2**63)]),

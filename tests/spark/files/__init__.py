@@ -1,0 +1,1 @@
+"""Tests of files that workers read: what needs no Spark."""
