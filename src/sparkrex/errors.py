@@ -81,6 +81,7 @@ CODES: dict[str, str] = {
     "REX419": "a stream's checkpoint belongs to another query or format, or is damaged",
     "REX420": "there is no state of the query in the checkpoint",
     "REX421": "Spark is not set to keep the state of a stream",
+    "REX422": "a Python function of yours failed",
     "REX901": "internal error",
 }
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _HERE = Path(__file__).parent
 # Golden cases say for themselves which of them are slow.
-_IN_MAKE_TEST = ("test_smoke.py", "test_cases.py", "test_streaming.py", "test_stream_refusals.py")
+_IN_MAKE_TEST = (
+    "test_smoke.py", "test_cases.py", "test_streaming.py", "test_stream_refusals.py", "test_proven_functions.py",
+)
 
 
 @pytest.hookimpl(tryfirst=True)
