@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from sparkrex.errors import AnalysisError, ParseError, UnsupportedError
+from sparkrex.functions import make_functions
 from sparkrex.query import Query
 from sparkrex.settings import Settings, make_settings
 from sparkrex.source import Source, Span
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from sparkrex.workloads.workload import Workload
 
     GivenSettings = Settings | Mapping[str, Any] | None
+    GivenFunctions = Mapping[str, Callable[..., Any]] | None
     Ties = Literal["order", "strict"]
     CountsGiven = Literal["exact", "log", "text"]
     Origin = int | float | Decimal | str | date
@@ -39,13 +41,13 @@ if TYPE_CHECKING:
 
 def compile(
     query: str | Query, /, *, args: Any = None, dialect: str | None = None, planner: str | None = None,
-    settings: GivenSettings = None,
+    settings: GivenSettings = None, functions: GivenFunctions = None,
 ) -> Query:
     """Parse a statement once, to run it many times.
 
     Values in `args` are there while it is parsed, so that they may stand where only a constant can, as in WITHIN;
     others are given when the query is called. Of a `Query`, as `match`, `events` and `trends` make them, it gives the
-    same one under other settings.
+    same one under other settings. `functions` are as for `sql`.
 
     >>> import sparkrex as rex
     >>> rex.compile("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A B+) DEFINE B AS x > PREV(x))")
@@ -55,9 +57,9 @@ def compile(
         if dialect is not None or args is not None:
             raise TypeError(f"{'dialect' if dialect is not None else 'args'}= is for text, and a query is given")
         chosen = query.settings if settings is None else make_settings(settings)
-        made = query.with_settings(_with_planner(chosen, planner))
+        made = query.with_settings(_with_functions(_with_planner(chosen, planner), functions))
     else:
-        chosen = _with_planner(make_settings(settings), planner)
+        chosen = _with_functions(_with_planner(make_settings(settings), planner), functions)
         made = Query(_text(_QUERY, query), _dialect(dialect), chosen, args=args)
     if planner is not None and not made.has_segments:
         raise AnalysisError(
@@ -70,32 +72,34 @@ def compile(
 @overload
 def sql(
     query: str, /, *, args: Any = None, dialect: str | None = None, spark: None = None, planner: str | None = None,
-    settings: GivenSettings = None,
+    settings: GivenSettings = None, functions: GivenFunctions = None,
 ) -> pa.Table: ...
 @overload
 def sql(
     query: str, /, tables: object = None, *, args: Any = None, dialect: str | None = None, spark: SparkSession,
-    planner: str | None = None, settings: GivenSettings = None, **named: object,
+    planner: str | None = None, settings: GivenSettings = None, functions: GivenFunctions = None, **named: object,
 ) -> DataFrame: ...
 @overload
 def sql(
     query: str, /, tables: DataFrame | Mapping[str, DataFrame] | None = None, *, args: Any = None,
     dialect: str | None = None, spark: None = None, planner: str | None = None, settings: GivenSettings = None,
-    **named: DataFrame,
+    functions: GivenFunctions = None, **named: DataFrame,
 ) -> DataFrame: ...
 @overload
 def sql(
     query: str, /, tables: Frame | Mapping[str, Frame] | None = None, *, args: Any = None, dialect: str | None = None,
-    spark: None = None, planner: str | None = None, settings: GivenSettings = None, **named: Frame,
+    spark: None = None, planner: str | None = None, settings: GivenSettings = None, functions: GivenFunctions = None,
+    **named: Frame,
 ) -> Frame: ...
 @overload
 def sql(
     query: str, /, tables: object = None, *, args: Any = None, dialect: str | None = None,
-    spark: SparkSession | None = None, planner: str | None = None, settings: GivenSettings = None, **named: object,
+    spark: SparkSession | None = None, planner: str | None = None, settings: GivenSettings = None,
+    functions: GivenFunctions = None, **named: object,
 ) -> Any: ...
 def sql(
     query: str, /, tables: Any = None, *, args: Any = None, dialect: str | None = None, spark: Any = None,
-    planner: str | None = None, settings: GivenSettings = None, **named: Any,
+    planner: str | None = None, settings: GivenSettings = None, functions: GivenFunctions = None, **named: Any,
 ) -> Any:
     """Run SQL with MATCH_RECOGNIZE, MATCH_EVENTS, MATCH_TRENDS or the clauses of SQL-TS, on Spark or in memory.
 
@@ -106,20 +110,24 @@ def sql(
 
     `args` are the values of parameters: a mapping for `:name`, a list for `?`. `dialect` is the SQL that the query is
     written in, Spark's if it is not given. `planner` is for segment searches: `optimizer`, which is the default, or one
-    that goes by rules, such as `sm_left`.
+    that goes by rules, such as `sm_left`. `functions` are Python functions by the names that the query calls them by,
+    with annotations for their types or as PySpark's `udf` makes them; they may be given values of several rows.
 
     >>> import sparkrex as rex
     >>> rex.sql("SELECT * FROM (VALUES (1), (2)) AS t(x) MATCH_RECOGNIZE ("
     ...         "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS x > :low)", args={"low": 0}).to_pylist()
     [{'n': 2}]
     """
-    compiled = compile(_text(_QUERY, query), args=args, dialect=dialect, planner=planner, settings=settings)
+    compiled = compile(
+        _text(_QUERY, query), args=args, dialect=dialect, planner=planner, settings=settings, functions=functions
+    )
     return compiled(tables, spark=spark, **named)
 
 
 def explain(
     query: str | Query, /, tables: Any = None, *, args: Any = None, dialect: str | None = None, spark: Any = None,
-    planner: str | None = None, analyze: bool = False, settings: GivenSettings = None, **named: Any,
+    planner: str | None = None, analyze: bool = False, settings: GivenSettings = None,
+    functions: GivenFunctions = None, **named: Any,
 ) -> Explanation:
     """The plan of a query over tables, as a tree: what was chosen, why, and why not the others.
 
@@ -134,9 +142,9 @@ def explain(
     MatchEvents skip_till_next_match, all matches
     """
     if isinstance(query, Query):
-        made = compile(query, dialect=dialect, planner=planner, settings=settings)
+        made = compile(query, dialect=dialect, planner=planner, settings=settings, functions=functions)
         return made.explain(tables, args=args, spark=spark, analyze=analyze, **named)
-    made = compile(query, args=args, dialect=dialect, planner=planner, settings=settings)
+    made = compile(query, args=args, dialect=dialect, planner=planner, settings=settings, functions=functions)
     return made.explain(tables, spark=spark, analyze=analyze, **named)
 
 
@@ -572,6 +580,23 @@ def _dialect(name: object) -> str:
 def _with_planner(settings: Settings, planner: str | None) -> Settings:
     """The settings with a planner given by name, which must exist."""
     return settings if planner is None else replace(settings, planner=make_settings({"planner": planner}).planner)
+
+
+def _with_functions(settings: Settings, functions: Any) -> Settings:
+    """The settings with the Python functions of a call."""
+    if functions is None:
+        return settings
+    from sparkrex.syntax.scalar_text import is_function
+
+    made = make_functions(functions)
+    for function in made:
+        # A query that calls it means the function of SQL.
+        if is_function(function.name):
+            raise AnalysisError(
+                "REX217", f"functions= has {function.name}, which is a function of SQL", None, None,
+                hint="give it another name",
+            )
+    return replace(settings, functions=made)
 
 
 def _text(what: str, value: object) -> str:

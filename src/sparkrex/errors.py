@@ -88,6 +88,7 @@ CODES: dict[str, str] = {
     "REX420": "there is no state of the query in the checkpoint",
     "REX421": "Spark is not set to keep the state of a stream",
     "REX422": "the end of a frame is NULL or negative",
+    "REX423": "a Python function of yours failed",
     "REX901": "internal error",
 }
 

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sparkrex.errors import AnalysisError, nearest
 from sparkrex.threads import available_threads
+
+if TYPE_CHECKING:
+    from sparkrex.functions import Function
 
 MATCHERS = (
     "automaton", "ops", "ops_forward", "ops_reverse", "backtrack", "interpreter", "nfab", "basic", "by_state", "by_gap",
@@ -54,6 +57,8 @@ class Settings:
     On streams: into how many `buckets` keys are put, at most 256; None asks Spark how many tasks there are. It belongs
     to a query's checkpoint. `side_rows` adds late rows, and rows at which a search failed, to the result. `on_error`
     says what a search does there: `raise`, or `report` the row and go on without it.
+
+    `functions` are the Python functions of a call, not a setting that can be given by name.
     """
 
     max_steps: int = 100_000_000
@@ -77,6 +82,7 @@ class Settings:
     side_rows: bool = False
     on_error: str = RAISE
     files: str = "auto"
+    functions: tuple[Function, ...] = ()
 
     @property
     def reports(self) -> bool:
@@ -109,7 +115,7 @@ def make_settings(given: Settings | Mapping[str, Any] | None) -> Settings:
         return _check_settings(given)
     if not isinstance(given, Mapping):
         raise TypeError(f"settings= is a {type(given).__name__}, not settings or a mapping of names to values")
-    known = [field.name for field in fields(Settings)]
+    known = [field.name for field in fields(Settings) if field.name != "functions"]
     for name in given:
         if name not in known:
             hint = nearest(str(name), known) or f"one of {', '.join(known)}"

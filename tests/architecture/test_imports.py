@@ -13,7 +13,7 @@ import sparkrex
 
 ROOT = Path(sparkrex.__file__).parent
 
-FOUNDATION = ("source", "errors", "settings", "threads", "stopwatch", "tree_text", "warn")
+FOUNDATION = ("source", "errors", "settings", "functions", "threads", "stopwatch", "tree_text", "warn")
 
 EXPRESSIONS = ("scalar", "scalar/render")
 EVALUATION = ("hosts/host", "columns", "evaluate", "matching")
@@ -31,14 +31,18 @@ EVENTS = ("modes/events", "modes/events/language", "modes/events/analyze", "mode
 TRENDS = ("modes/trends", "modes/trends/language")
 WORKLOAD = ("modes/workload", "modes/workload/clause", "modes/workload/planner")
 PROTOCOLS = ("modes/plan", "modes/protocol", "modes/tables")
-LOWERING = ("spark/lowering", "spark/missing_rows", "spark/worker_language", "spark/worker")
+LOWERING = (
+    "spark/lowering", "spark/missing_rows", "spark/gathered", "spark/aggregate_types", "spark/proven_functions",
+    "spark/worker_language", "spark/worker_expressions", "spark/worker",
+)
 """What modes use to cut a plan between Spark and its workers; no PySpark in it but the names of Spark's functions."""
 
 TABLE: dict[str, Allowed] = {
     # The foundation, which everybody but kernels may use.
     "source": allow(),
     "errors": allow("source"),
-    "settings": allow("errors", "threads"),
+    "settings": allow("errors", "functions", "threads"),
+    "functions": allow("errors"),
     "threads": allow(),
     "stopwatch": allow(),
     "tree_text": allow(),
@@ -227,9 +231,17 @@ TABLE: dict[str, Allowed] = {
     ),
     "spark/lowering": allow(*FOUNDATION, *EXPRESSIONS, "modes/plan", *LOWERING, packages="pyarrow"),
     "spark/missing_rows": allow(*EXPRESSIONS, "spark", packages="sqlglot"),
-    "spark/worker_language": allow(*FOUNDATION, "scalar", "modes/plan"),
+    "spark/gathered": allow("source", *EXPRESSIONS),
+    "spark/aggregate_types": allow(*EXPRESSIONS),
+    "spark/proven_functions": allow(*EXPRESSIONS, packages="sqlglot"),
+    "spark/worker_language": allow(*FOUNDATION, "scalar", "modes/plan", "spark/proven_functions"),
+    # What says which functions are proven; in a worker it looks at the versions there.
+    "spark/worker_expressions": allow(
+        *FOUNDATION, *EXPRESSIONS, "modes/plan", *LOWERING, "spark", packages="duckdb pyarrow pyspark",
+    ),
     "spark/worker": allow(
-        *FOUNDATION, "syntax", "scalar", "hosts/duckdb", *EVALUATION, *PROTOCOLS, PACKAGE, packages="numpy pyarrow",
+        *FOUNDATION, "syntax", "scalar", "hosts/duckdb", *EVALUATION, *PROTOCOLS, "spark/worker_expressions", PACKAGE,
+        packages="numpy pyarrow",
     ),
     # Libraries of tables are here for their types.
     "query": allow(

@@ -52,8 +52,15 @@ class Example:
     """An aggregate of the user's own."""
     workload: dict[str, Any] = field(default_factory=dict)
     """Options of `rex.workload`: the query is a pattern of its own, called `rule`."""
+    functions: dict[str, Any] = field(default_factory=dict)
+    """Python functions of the user's own."""
     error: RexError | None = None
     """The error, of an example that only a Spark session can give; tests/spark has it raised."""
+
+
+def ratio(price: float, before: float) -> float:
+    """A function that fails over some rows."""
+    return before / (price - before)
 
 
 class Luck:
@@ -742,6 +749,17 @@ SELECT * FROM days MATCH_TRENDS (
 WINDOW w AS (ORDER BY ts
              ROWS BETWEEN CURRENT ROW AND volume - 150 FOLLOWING
              PATTERN (A B+) DEFINE B AS price < PREV(price))""",
+    ),
+    Example(
+        "REX423",
+        "What a function given by `functions=` raised. The type of what it returns counts too: a function that says "
+        "`-> float` and returns a string fails.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  PARTITION BY symbol ORDER BY ts
+  PATTERN (A B)
+  DEFINE B AS ratio(price, A.price - 1) > 100)""",
+        where="With `functions={\"ratio\": ratio}`, which divides by `price - before`:",
+        functions={"ratio": ratio},
     ),
     Example(
         "REX901",

@@ -68,7 +68,7 @@ def provoke(example: Example) -> RexError:
         else:
             answer = rex.sql(
                 example.query, ticks=table, args=example.args, dialect=example.dialect,
-                settings=example.settings or None,
+                settings=example.settings or None, functions=example.functions or None,
             )
     except RexError as error:
         if error.code != example.code:

@@ -6,7 +6,7 @@ it, sent to another process, and written in the SQL of any host.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -33,6 +33,7 @@ class HostSyntax:
     dialect: Dialect = field(compare=False, repr=False)
     # Translating takes longer than everything else about a call, and the same one is rendered several times.
     _templates: dict[str, str] = field(compare=False, repr=False)
+    is_proven: bool = field(default=False, compare=False, repr=False)
 
     @classmethod
     def of(cls, tree: exp.Expr, dialect: Dialect, host: str, n_operands: int = 0) -> HostSyntax:
@@ -55,6 +56,16 @@ class HostSyntax:
         if host not in self._templates:
             self._templates[host] = _template(translate(self.tree, self.dialect, host), self.n_operands)
         return self._templates[host]
+
+    @staticmethod
+    def templated(text: str, n_operands: int) -> str:
+        """SQL that holds so many stand-ins as a template."""
+        return _template(text, n_operands)
+
+    def proven(self, text: str, duckdb: str, n_operands: int) -> HostSyntax:
+        """The same call over these operands in Spark's SQL, and in DuckDB's as it was proven equal."""
+        templates = {"spark": text, "duckdb": duckdb, _WRITTEN: text}
+        return replace(self, asked=text, n_operands=n_operands, _templates=templates, is_proven=True)
 
     def is_unknown_function(self) -> bool:
         """Whether it is a plain call of a function that sqlglot does not know."""

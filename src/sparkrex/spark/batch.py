@@ -31,10 +31,11 @@ from sparkrex.statement.action import query_start
 from sparkrex.syntax.tokens import find_dialect, tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from sparkrex.functions import Function
     from sparkrex.modes.protocol import Explained
     from sparkrex.pipeline import ParsedQuery
     from sparkrex.settings import Settings
@@ -58,6 +59,7 @@ def run_on_spark(
     With a checkpoint, of a streaming query that has stopped, what the end of its streams decides.
     """
     host = _open_host(query, tables, spark)
+    register_missing(host.spark, settings.functions)
     if checkpoint is not None:
         host.checkpoint = Checkpoint(host.spark, checkpoint)
     if query.statement.relations:
@@ -87,6 +89,16 @@ def run_on_spark(
     return result.select() if result.columns == [NO_COLUMNS] else result
 
 
+def register_missing(spark: SparkSession, functions: Sequence[Function]) -> None:
+    """Register the Python functions of a call that the session does not know: Spark calls them where one row is read.
+
+    A name that the session knows stays what it is there.
+    """
+    for function in functions:
+        if not spark.catalog.functionExists(function.name):
+            spark.udf.register(function.name, function.call, function.spark_result())
+
+
 def _checked(result: DataFrame, query: ParsedQuery, host: SparkHost) -> DataFrame:
     """The statement's rows, if they are a table or can be a stream."""
     if result.isStreaming and host.checkpoint is not None:
@@ -104,6 +116,7 @@ def explain_on_spark(
 ) -> tuple[list[Explained], DataFrame]:
     """How every relation is answered, and the DataFrame of the whole."""
     host = _open_host(query, tables, spark)
+    register_missing(host.spark, settings.functions)
     action = query.statement.action
     if action is not None and not (action.query and (action.writes or action.is_view)):
         raise UnsupportedError(

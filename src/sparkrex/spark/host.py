@@ -21,11 +21,13 @@ from sparkrex.scalar.render.spark import quoted
 from sparkrex.source import Source, Span
 from sparkrex.spark.from_items import UntranslatableItemError, rewrite_from_items
 from sparkrex.spark.streaming.around import stream_error
-from sparkrex.spark.versions import condition_of, error_loggers
+from sparkrex.spark.versions import condition_of, error_loggers, function_names
 from sparkrex.statement.action import query_start
 from sparkrex.syntax.tokens import find_dialect, tokenize
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame, SparkSession
     from sqlglot.dialects.dialect import Dialect
 
@@ -144,10 +146,19 @@ class SparkHost:
         """The session's time zone."""
         return str(self.spark.conf.get("spark.sql.session.timeZone"))
 
+    def types_of(self, texts: Sequence[str], span: Span | None) -> list[str]:
+        """Spark's types of expressions that read nothing."""
+        schema = self.analyzed(f"SELECT {', '.join(texts)}", span).schema
+        return [field.dataType.simpleString() for field in schema]
+
+    def has_ansi_rules(self) -> bool:
+        """Whether the session has, whatever the query's dialect."""
+        return str(self.spark.conf.get("spark.sql.ansi.enabled")).lower() == "true"
+
     def is_ansi(self) -> bool:
         """Whether the session's arithmetic fails rather than give NULL; other dialects have their own rules."""
         is_spark = self.dialect_name.startswith(("spark", "databricks"))
-        return not is_spark or str(self.spark.conf.get("spark.sql.ansi.enabled")).lower() == "true"
+        return not is_spark or self.has_ansi_rules()
 
     def prefix(self, text: str) -> str:
         """A WITH clause in Spark's dialect. Only a whole statement can be translated."""
@@ -223,6 +234,30 @@ class SparkHost:
         if found is None:
             return span or Span(0, min(1, len(self.source.text)))
         return Span(low + found.start(), low + found.end())
+
+
+class AggregateNames:
+    """Names of aggregates of a session, in lower case: Spark's own, and those that a user has registered."""
+
+    def __init__(self, host: SparkHost) -> None:
+        self._host = host
+        self._known: dict[object, bool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        if name in AGGREGATE_NAMES:
+            return True
+        if name not in self._known:
+            self._known[name] = isinstance(name, str) and name not in function_names() and self._is_registered(name)
+        return self._known[name]
+
+    def _is_registered(self, name: str) -> bool:
+        """Whether Spark says that it is an aggregate, which no key can be."""
+        try:
+            self._host.analyzed(f"SELECT 1 FROM (SELECT 1 AS a) GROUP BY {quoted(name)}(a)", None)
+        except RexError as error:
+            cause = error.__cause__
+            return isinstance(cause, PySparkException) and "GROUP_BY_AGGREGATE" in condition_of(cause)
+        return False
 
 
 _NAMES = ("relationName", "objectName", "routineName", "functionName")

@@ -31,8 +31,10 @@ from sparkrex.scalar.intervals import moved_time
 from sparkrex.scalar.render.renderer import Leaf, leaves
 from sparkrex.scalar.render.spark import SPARK, quoted
 from sparkrex.scalar.split import Projection, at_current_row, row_local
+from sparkrex.spark.aggregate_types import aggregate_sql
+from sparkrex.spark.gathered import Gathered, aggregate_template, element_of, list_nodes
 from sparkrex.spark.missing_rows import is_null_for_null, over_a_missing_row
-from sparkrex.spark.worker_language import is_known_to_workers
+from sparkrex.spark.worker_language import is_aggregate_of_spark, is_known_to_workers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +56,8 @@ class Lowered:
     outputs come from. `where` is Spark SQL over the input that holds for the rows that the workers need, None if they
     need all. `equal` are columns by which an event query keeps events apart because of equalities, with the keys as the
     user wrote them. `following` is what workers do with the results of `worker`, brought together by keys of its own;
-    then `outputs` are over what it gives. None if the results are final.
+    then `outputs` are over what it gives. None if the results are final. `gathered` are aggregates that Spark computes
+    from what the workers gathered, `identity` the workers' columns that tell rows of the result apart for that.
     """
 
     projections: dict[str, str]
@@ -68,6 +71,8 @@ class Lowered:
     where: str | None = None
     equal: dict[str, str] = field(default_factory=dict)
     following: Lowered | None = None
+    gathered: tuple[Gathered, ...] = ()
+    identity: tuple[str, ...] = ()
 
     def key_names(self) -> tuple[tuple[str, str], ...]:
         """The key columns of the workers with the names that the user knows them by."""
@@ -129,9 +134,14 @@ def lower_measures(
         for leaf in leaves(expression):
             if leaf in names:
                 continue
-            names[leaf] = f"{prefix}{len(names)}"
-            measures.append(Measure(names[leaf], lowering.leaf(leaf, names[leaf]), measure.span))
-        rendered.append(SPARK.render(expression, lambda leaf: f"`{names[leaf]}`"))
+            name = f"{prefix}{len(names)}"
+            names[leaf] = f"`{name}`"
+            if isinstance(leaf, Aggregate) and lowering.gathers and not is_aggregate_of_spark(leaf.function):
+                lists, names[leaf] = lowering.gather(leaf, name)
+                measures += [Measure(listed, node, measure.span) for listed, node in lists.items()]
+            else:
+                measures.append(Measure(name, lowering.leaf(leaf, name), measure.span))
+        rendered.append(SPARK.render(expression, lambda leaf: names[leaf]))
     return measures, rendered
 
 
@@ -141,7 +151,8 @@ class Lowering:
 
     With `reports`, what can fail is left to the workers where they know it: a row at which they fail can be reported,
     one at which Spark fails ends the job. `times` are columns of times that travel in any case, so that workers move
-    them by an interval: a column less on the way.
+    them by an interval: a column less on the way. With `gathers`, Spark computes the aggregates that workers do not
+    know.
     """
 
     input_name: str
@@ -152,6 +163,8 @@ class Lowering:
     aggregates: dict[str, str] = field(default_factory=dict)
     spans: dict[str, Span | None] = field(default_factory=dict)
     windows: set[str] = field(default_factory=set)
+    gathers: bool = field(default=False, kw_only=True)
+    gathered: list[Gathered] = field(default_factory=list)
 
     def input_column(self, leaf: Leaf) -> str:
         """A column of the input in Spark's SQL."""
@@ -259,6 +272,17 @@ class Lowering:
             case _:
                 return leaf
 
+    def gather(self, aggregate: Aggregate, name: str) -> tuple[dict[str, Expression], str]:
+        """The lists that the workers gather for an aggregate of Spark's, by name, and its value in Spark's SQL."""
+        lists: dict[str, Expression] = {}
+        for place, node in enumerate(list_nodes(aggregate)):
+            lists[f"{name}_{place}"] = self.leaf(node, f"{name}_{place}")
+        element = element_of(aggregate, list(lists))
+        if element is not None:
+            return lists, element
+        self.gathered.append(Gathered(name, tuple(lists), aggregate_template(aggregate), aggregate.span))
+        return lists, f"`{name}`"
+
     def whole(self, expression: Expression, name: str) -> Expression:
         """A measure that the workers compute, whatever can fail in it."""
         types: dict[Leaf, str] = {}
@@ -303,19 +327,7 @@ class Lowering:
 
         pairs = zip(aggregate.arguments, lowered.arguments, strict=True)
         arguments = [SPARK.render(_of_its_type(written, cut), leaf) for written, cut in pairs]
-        match aggregate.function:
-            case "count" | "count_if":
-                return "count(1)"
-            case "array_agg":
-                return f"collect_list({arguments[0]})"
-            case "string_agg":
-                return "max('')"
-            case "map_agg":
-                return f"map_from_entries(collect_list(struct({arguments[0]}, {arguments[1]})))"
-            case "min_by" | "max_by" if len(arguments) == 3:
-                return f"collect_list({arguments[0]})"
-            case _:
-                return SPARK.aggregate(aggregate, arguments)
+        return aggregate_sql(aggregate, arguments)
 
     def without_windows(self, expression: Expression) -> Expression:
         """Window functions replaced by projected columns: they see the input, not the matches."""

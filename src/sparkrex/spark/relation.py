@@ -24,7 +24,8 @@ from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.files.arriving import Arriving
 from sparkrex.spark.files.choosing import FilesRead, choose_way
 from sparkrex.spark.files.explain import FilesExplained
-from sparkrex.spark.host import AGGREGATE_NAMES, SparkHost, spark_type
+from sparkrex.spark.gathered import regrouped_sql
+from sparkrex.spark.host import AGGREGATE_NAMES, AggregateNames, SparkHost, spark_type
 from sparkrex.spark.shipping import shipped_task
 from sparkrex.spark.shuffle import check_carried, is_not_carried, known_as, shuffle, side_fields
 from sparkrex.spark.side_rows import carry_row, is_carried, outputs_with_side_rows
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from sparkrex.modes.protocol import Explained, Mode
     from sparkrex.pipeline import ParsedQuery
     from sparkrex.settings import Settings
+    from sparkrex.spark.gathered import Gathered
     from sparkrex.spark.lowering import Lowered
     from sparkrex.statement.cut import Relation
 
@@ -98,7 +100,11 @@ def lower_relation(
     # On a stream the SELECT around may change while the state stays, so what travels must not follow from it.
     wanted = None if is_stream else _wanted_names(query, relation)
     lowered = mode.lower(plan, f"{relation.placeholder}_in", settings, wanted, projected_types)
-    refuse_worker_calls(lowered.worker)
+    refuse_worker_calls(lowered.worker, [function.name for function in settings.functions])
+    if is_stream:
+        _refuse_gathered(lowered, host, "on a stream")
+    if settings.side_rows:
+        _refuse_gathered(lowered, host, "with side_rows")
     if settings.side_rows and (is_stream or settings.reports):
         if lowered.following is not None:
             raise _refuse_merged(host, relation)
@@ -157,7 +163,7 @@ def _through_workers(
 
     Rows of files that workers read themselves come in blobs.
     """
-    shuffled = shuffle(rows, lowered, host, relation)
+    shuffled = shuffle(rows, lowered, host, relation, settings.functions)
     sample = arrow_schema(shuffled.frame.schema, host).empty_table()
     carried = Carried(
         arrow_schema(shuffled.output, host), shuffled.is_ordered, shuffled.cut, sparkrex.__version__
@@ -206,7 +212,7 @@ def _scope(
     return Scope(
         source=query.statement.source, dialect=query.statement.dialect, dialect_name=query.dialect_name,
         host_dialect="spark", rules=name_rules(query.dialect_name).spelling(variables), columns=columns,
-        alias=relation.input_alias, variables=variables, unions={}, aggregate_names=AGGREGATE_NAMES,
+        alias=relation.input_alias, variables=variables, unions={}, aggregate_names=AggregateNames(host),
         table_columns=host.table_columns, outer_names=relation.outer_names, schema=relation.input_schema,
         zero_gives_null=not host.is_ansi(), session_variable=host.session_variable,
     )
@@ -242,8 +248,39 @@ def _select(frame: DataFrame, lowered: Lowered, host: SparkHost, relation: Relat
     """The relation's own columns, measures computed by Spark over what the workers read."""
     if not lowered.outputs:
         return frame
+    if lowered.gathered:
+        name = f"{relation.placeholder}_gathered"
+        frame = _regrouped(frame, name, lowered, host, relation)
     outputs = outputs_with_side_rows(lowered) if is_carried(lowered) else lowered.outputs
     return _select_as(frame, f"{relation.placeholder}_out", outputs, lowered, host, relation)
+
+
+def _regrouped(frame: DataFrame, name: str, lowered: Lowered, host: SparkHost, relation: Relation) -> DataFrame:
+    """The workers' rows with the aggregates that Spark computes."""
+    host.frames[name] = frame
+    try:
+        return host.analyzed(_regrouped_sql(name, frame, lowered.gathered, lowered), relation.span)
+    except RexError:
+        # One by one, to find the aggregate that Spark refuses and point at it.
+        for one in lowered.gathered:
+            host.analyzed(_regrouped_sql(name, frame, [one], lowered), one.span or relation.span)
+        raise
+    finally:
+        del host.frames[name]
+
+
+def _regrouped_sql(name: str, frame: DataFrame, gathered: Sequence[Gathered], lowered: Lowered) -> str:
+    return regrouped_sql(name, frame.columns, gathered, lowered.identity, AGGREGATE_NAMES.__contains__)
+
+
+def _refuse_gathered(lowered: Lowered, host: SparkHost, why: str) -> None:
+    """Refuse what Spark would aggregate behind the workers where nothing can."""
+    for one in lowered.gathered:
+        message = f"{one.function} is Spark's to compute, from what the workers gather: not {why}"
+        raise UnsupportedError(
+            "REX301", message, host.source, one.span,
+            hint="collect its arguments: array_agg(...), and aggregate what the query gives",
+        )
 
 
 def _all_of_matches(result: DataFrame, source: DataFrame) -> DataFrame:

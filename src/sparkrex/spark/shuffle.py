@@ -26,6 +26,7 @@ from sparkrex.modes.plan import columns_of
 from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.side_rows import is_carried
 from sparkrex.spark.versions import spark_type_of
+from sparkrex.spark.worker_expressions import proven_calls
 from sparkrex.spark.worker_types import refuse_types
 from sparkrex.warn import warn_user
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
+    from sparkrex.functions import Function
     from sparkrex.spark.host import SparkHost
     from sparkrex.spark.lowering import Lowered
     from sparkrex.statement.cut import Relation
@@ -57,8 +59,13 @@ class Shuffled:
     cut: str | None
 
 
-def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation) -> Shuffled:
-    """The rows of a partition brought together; ordered by Spark only where the workers cannot, or need not."""
+def shuffle(
+    projected: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation, functions: Sequence[Function] = ()
+) -> Shuffled:
+    """The rows of a partition brought together; ordered by Spark only where the workers cannot, or need not.
+
+    `functions` are the user's, which the workers have.
+    """
     keys = list(dict.fromkeys(lowered.keys))
     types = {field.name: field.dataType for field in projected.schema}
     check_keys(lowered, types, host, relation)
@@ -88,6 +95,7 @@ def shuffle(projected: DataFrame, lowered: Lowered, host: SparkHost, relation: R
         needed.append(cut)
     frame = frame.select(*map(quoted, needed))
     check_carried(frame, lowered, host, relation)
+    lowered.worker = proven_calls(lowered.worker, types, host, functions)
     refuse_types(lowered.worker, types)
     return Shuffled(frame, types, output, is_ordered, cut)
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from sparkrex.columns.cuts import cut_partitions
 from sparkrex.errors import ExecutionError, InternalError, RexError
+from sparkrex.spark.worker_expressions import check_evaluators
 from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class WorkerTask:
 
     def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         check_version(self.carried.version)
+        check_evaluators(self.plan)
         evaluator: WorkerEvaluator | None = None
         try:
             # Spark has given this worker one core.

@@ -1,7 +1,8 @@
 """What Spark's workers evaluate, and the refusal of everything else.
 
 Workers combine rows of the match with the engine and DuckDB. Only what has Spark's value there is let through:
-`tests/spark/test_worker_functions.py` compares every function listed here with Spark's own.
+operators and aggregates, which `tests/spark/test_worker_functions.py` compares with Spark's own, and the functions that
+`proven_functions` lists, whose types are looked at in `worker_expressions`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from typing import TYPE_CHECKING
 
 from sparkrex.errors import UnsupportedError
 from sparkrex.scalar.expression import Aggregate, Call, ColumnAt, Expression, Literal, walk
+from sparkrex.spark.proven_functions import forms_of, proven_functions
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sparkrex.modes.plan import Plan
 
 # Operators, and what the engine itself computes.
@@ -22,7 +26,8 @@ _OPERATORS = {
     "is_false", "case", "coalesce", "nullif", "greatest", "least", "greatest_strict", "least_strict", "like", "ilike",
     "dpipe", "concat", "interval", "struct_field", "or_empty", "bitwiseand", "bitwiseor", "bitwisexor", "bitwisenot",
 }
-_FUNCTIONS = {
+# What workers were let evaluate before there was a table: for versions of Spark that the table was not made with.
+_COMPARED_BY_HAND = {
     "lower", "upper", "length", "trim", "pad", "left", "right", "replace", "translate", "reverse", "repeat", "concatws",
     "contains", "startswith", "endswith", "strposition", "ascii", "initcap", "md5", "sha2",
     "round", "sqrt", "pow", "safedivide",
@@ -46,20 +51,45 @@ _WRITTEN = {
 
 
 def is_known_to_workers(expression: Expression) -> bool:
-    """Whether the workers evaluate every function in it as Spark does."""
+    """Whether the workers evaluate every function in it as Spark does, for some types at least."""
     return all(_is_known(node) for node in walk(expression) if isinstance(node, Call | Aggregate))
 
 
 def _is_known(node: Call | Aggregate) -> bool:
     if isinstance(node, Aggregate):
         return node.function in _AGGREGATES
-    match node:
+    if is_operator(node) or is_plain_cast(node):
+        return True
+    return any(form.text in proven_functions().forms for form in forms_of(node))
+
+
+def is_operator(call: Call) -> bool:
+    """Whether the engine computes it itself, or it has been proven already."""
+    match call:
+        case Call("cast", (Literal(str()), Literal("DATE" | "TIMESTAMP"))):
+            return True  # a date or time, written as SQL writes it
+        case Call("timestampdiff", syntax=None):
+            return True
+        case _:
+            return call.function in _OPERATORS or (call.syntax is not None and call.syntax.is_proven)
+
+
+def is_plain_cast(call: Call) -> bool:
+    """Whether it is a cast between numbers, dates and times, of which DuckDB makes what Spark does under ANSI rules."""
+    match call:
         case Call("cast" | "try_cast", (_, Literal(kind))):
             return str(kind) in _CASTS or str(kind).startswith("DECIMAL")
+        case _:
+            return False
+
+
+def was_compared_by_hand(call: Call) -> bool:
+    """Whether workers may evaluate it as DuckDB does, whatever the version of Spark."""
+    match call:
         case Call("substring", (_, Literal(start), *_)):
             return bool(start != 0)  # Spark counts from 0 as from 1
         case _:
-            return node.function in _OPERATORS or node.function in _FUNCTIONS
+            return call.function in _COMPARED_BY_HAND
 
 
 def is_aggregate_of_spark(function: str) -> bool:
@@ -67,11 +97,12 @@ def is_aggregate_of_spark(function: str) -> bool:
     return function in _AGGREGATES
 
 
-def refuse_worker_calls(plan: Plan) -> None:
+def refuse_worker_calls(plan: Plan, functions: Collection[str] = ()) -> None:
     """Refuse what the workers would evaluate otherwise than Spark does, or not at all.
 
     What reads one row gets here only after a condition on another row, and only if it can fail. In dialect duckdb
-    nothing is refused: there DuckDB's value is the right one.
+    nothing is refused: there DuckDB's value is the right one. `functions` are names of Python functions that workers
+    have.
     """
     if plan.dialect == "duckdb":
         return
@@ -79,24 +110,36 @@ def refuse_worker_calls(plan: Plan) -> None:
     for node in (node for expression in expressions for node in walk(expression)):
         if not isinstance(node, Call | Aggregate) or _is_known(node):
             continue
-        if isinstance(node, Aggregate) and plan.has_own_aggregate(node.function):
+        if node.function in functions or (isinstance(node, Aggregate) and plan.has_own_aggregate(node.function)):
             continue
-        name = _written_name(node, plan)
+        name = written_name(node, plan)
         targets = {part.target for part in walk(node) if isinstance(part, ColumnAt)}
         if isinstance(node, Aggregate):
             message = f"the aggregate {name} is not supported on Spark yet"
-            hint = f"on Spark there are {', '.join(sorted(_WRITTEN))}; in memory every aggregate of DuckDB"
+            listed = ", ".join(sorted(_WRITTEN))
+            hint = f"conditions may use {listed}, and a function given by functions= of array_agg(...); MEASURES any"
         elif len(targets) == 1:
             message = f"{name} can fail, and the condition in front of it reads another row: Spark cannot evaluate it"
             inside = f"FROM (SELECT *, ... AS x FROM t) {plan.keyword} (...)"
             hint = f"it reads one row: project it in the input, {inside}"
         else:
             message = f"{name} over several rows of the match is not supported on Spark yet"
-            hint = "the same query runs in memory, over an Arrow table"
+            hint = _help(node)
         raise UnsupportedError("REX301", message, plan.source, node.span or plan.span, hint=hint)
 
 
-def _written_name(node: Call | Aggregate, plan: Plan) -> str:
+def _help(call: Call) -> str:
+    """What to write instead of a function that workers do not have."""
+    if call.function in ("pow", "power"):
+        return "write it as a product: x * x; powers differ in the last bit, and so do ln and exp"
+    return INSTEAD
+
+
+INSTEAD = 'give it as a Python function: rex.sql(..., functions={"f": f}); MEASURES may use every function of Spark\'s'
+"""What helps where a worker lacks a function of Spark's."""
+
+
+def written_name(node: Call | Aggregate, plan: Plan) -> str:
     """The function as the user wrote it."""
     if node.span is None:
         return node.function

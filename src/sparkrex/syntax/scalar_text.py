@@ -192,6 +192,15 @@ def _convert_error(error: SqlglotParseError, source: Source, span: Span) -> Pars
     return ParseError(code, message[0].lower() + message[1:], source, place)
 
 
+def is_function(name: str) -> bool:
+    """Whether SQL, or the language of row patterns, has a function of this name."""
+    return name.upper() in exp.FUNCTION_BY_NAME or name.upper() in ROW_PATTERN_FUNCTIONS or name.upper() in _ALSO
+
+
+# Aggregates that are known by these names too.
+_ALSO = {"MEAN", "EVERY", "SOME", "STD", "VAR"}
+
+
 def is_scalar_function(name: str) -> bool:
     """Whether SQL has a function of this name that is not an aggregate."""
     known = exp.FUNCTION_BY_NAME.get(name.upper())

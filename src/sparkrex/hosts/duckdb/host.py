@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from functools import cache
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -27,11 +28,12 @@ from sparkrex.source import Source, Span
 from sparkrex.threads import run_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import duckdb
     from sqlglot.dialects.dialect import Dialect
 
+    from sparkrex.functions import Function
     from sparkrex.settings import Settings
 
 _ROWS = "rex_rows"
@@ -55,6 +57,7 @@ class DuckDbHost:
         self.settings = settings
         self.tables: dict[str, Any] = {}
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._failure: tuple[str, Exception] | None = None
         if settings.time_zone != "UTC":
             self._connection = self._connect()  # at once, because only DuckDB knows whether there is such a time zone
 
@@ -66,10 +69,18 @@ class DuckDbHost:
         return self._connection
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
+        from duckdb.func import FunctionNullHandling
+
         from sparkrex.hosts.duckdb.instance import private_connection, shared_connection
 
-        connect = shared_connection if _READS.match(self.source.text) else private_connection
-        connection = connect(self.settings.threads)
+        is_shared = _READS.match(self.source.text) and not self.settings.functions
+        connection = (shared_connection if is_shared else private_connection)(self.settings.threads)
+        for function in self.settings.functions:
+            parameters, result = function.duckdb_types()
+            connection.create_function(
+                function.name, self._watched(function), list(parameters), result,
+                null_handling=FunctionNullHandling.SPECIAL,
+            )
         self._set_time_zone(connection)
         if self.dialect_name == "oracle":
             connection.execute("CREATE TEMP TABLE dual AS SELECT 'X' AS dummy")
@@ -79,6 +90,21 @@ class DuckDbHost:
         for name, table in self.tables.items():
             connection.register(name, table)
         return connection
+
+    def _watched(self, function: Function) -> Callable[..., Any]:
+        """A user's function for DuckDB, which keeps no exception: the first one is kept here."""
+
+        def call(*values: Any) -> Any:
+            try:
+                return function.checked(*values)
+            except Exception as error:
+                self._failure = self._failure or (function.name, error)
+                raise
+
+        # DuckDB counts the parameters that it sees.
+        places = [Parameter(f"x{place}", Parameter.POSITIONAL_ONLY) for place in range(len(function.parameters))]
+        call.__signature__ = Signature(places)  # type: ignore[attr-defined]
+        return call
 
     def _set_time_zone(self, connection: duckdb.DuckDBPyConnection) -> None:
         import duckdb
@@ -199,6 +225,13 @@ class DuckDbHost:
             forget_instances()
         if "KeyboardInterrupt" in str(error):
             raise KeyboardInterrupt from error
+        if self._failure is not None:
+            (name, cause), self._failure = self._failure, None
+            failed = ExecutionError(
+                "REX423", f"{name} failed: {cause.__class__.__name__}: {cause}", self.source, span or self._whole()
+            )
+            failed.__cause__ = cause
+            return failed
         text = str(error).split("\n")[0]
         message = text.split(": ", 1)[-1]
         if found := re.search(r"Table with name (\S+) does not exist", text):

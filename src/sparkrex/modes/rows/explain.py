@@ -21,7 +21,8 @@ class RowsExplained:
     """A row pattern and its matcher.
 
     Why the host evaluates the conditions of some variables; stages, if it was run; how timeouts are
-    searched, if they are. `sharing` says which tasks of Spark's have the rows, None in memory.
+    searched, if they are. `sharing` says which tasks of Spark's have the rows, None in memory; `regrouped` are
+    aggregates that Spark computes behind its workers.
     """
 
     plan: MatchRecognize
@@ -30,10 +31,14 @@ class RowsExplained:
     laps: Sequence[tuple[str, float, str]] = ()
     timeouts: str | None = None
     sharing: str | None = None
+    regrouped: tuple[str, ...] = ()
 
     def lines(self, host: str) -> list[str]:
         """The text, as a tree."""
         found = _relation(self.plan, self.choice, host, self.host_reasons, self.timeouts, self.sharing)
+        if self.regrouped:
+            listed = ", ".join(self.regrouped)
+            found.append(f"then Spark aggregates {listed} over what was gathered: one more shuffle")
         return found + stages(self.laps).lines() if self.laps else found
 
 

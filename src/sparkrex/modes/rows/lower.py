@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sparkrex.modes.plan import Definition, Measure, PartitionKey, RowsPerMatch
-from sparkrex.scalar.expression import ColumnAt, Literal, Target, walk
+from sparkrex.scalar.expression import ROW_TIME, ColumnAt, End, Literal, MatchNumber, Semantics, Target, walk
 from sparkrex.scalar.intervals import moved_time
+from sparkrex.spark.gathered import FIRST_ID, LAST_ID, NUMBER
 from sparkrex.spark.lowering import Lowered, Lowering, lower_measures, lower_order, measure_sources
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def lower(
     `input_name` names the input in the projections' SQL. `wanted` are the names, in lower case, that the statement
     around the relation can read, None if it may read all. `reports` and `times`: see `Lowering`.
     """
-    lowering = Lowering(input_name, reports=reports, times=times)
+    lowering = Lowering(input_name, reports=reports, times=times, gathers=not reports)
     keys = tuple(lowering.column(key.expression, "k") for key in plan.partition_by)
     order, order_by = lower_order(plan.order_by, lowering)
     definitions = tuple(
@@ -55,12 +56,16 @@ def lower(
     if shows_unmatched:
         measures.append(Measure(MATCHED, Literal(True)))
         rendered = [f"CASE WHEN {MATCHED} THEN {text} END" for text in rendered]
+    identity = _identity(plan, lowering, measures) if lowering.gathered else ()
     if not lowering.projections:
         lowering.sql("TRUE", "c")
     # Key columns come out under the names they went in with.
     worker = replace(
         plan,
-        input_columns=tuple(dict.fromkeys(name for name in passed.values() if name not in keys)),
+        input_columns=tuple(dict.fromkeys(
+            name for name in (*passed.values(), *(name for name in identity if name in lowering.projections))
+            if name not in keys
+        )),
         partition_by=tuple(PartitionKey(name, ColumnAt(Target(), name)) for name in dict.fromkeys(keys)),
         # Not as columns to pass on: those are `passed`.
         order_by=tuple(replace(key, column=None) for key in order_by),
@@ -81,5 +86,21 @@ def lower(
     for name, measure in zip(plan.output_columns()[n_before:], plan.measures, strict=False):
         spans[name] = measure.span
     return Lowered(
-        lowering.projections, keys, tuple(order), worker, outputs, measure_sources(measures), lowering.aggregates, spans
+        lowering.projections, keys, tuple(order), worker, outputs, measure_sources(measures), lowering.aggregates,
+        spans, gathered=tuple(lowering.gathered), identity=identity,
     )
+
+
+def _identity(plan: MatchRecognize, lowering: Lowering, measures: list[Measure]) -> tuple[str, ...]:
+    """Columns that tell the rows of the result apart, whatever tasks run again: see `spark.gathered`.
+
+    A match is told by its first and last row and its number: matches may overlap, and timeouts have no number. Where
+    rows are returned, it is the row and the number of its match; an unmatched row has none.
+    """
+    row = lowering.sql("monotonically_increasing_id()", "i")
+    measures.append(Measure(NUMBER, MatchNumber()))
+    if plan.rows_per_match is not RowsPerMatch.ONE:
+        return row, NUMBER
+    measures.append(Measure(FIRST_ID, ColumnAt(Target(semantics=Semantics.FINAL, end=End.FIRST), row)))
+    measures.append(Measure(LAST_ID, ColumnAt(ROW_TIME, row)))
+    return FIRST_ID, LAST_ID, NUMBER

@@ -81,7 +81,10 @@ class RowsMode:
         plan: MatchRecognize = lowered.worker  # type: ignore[assignment]  # this mode lowered it
         choice = choose_matcher(plan, sample, evaluator, settings)
         timeouts = describe_timeouts(choice.problem)
-        return RowsExplained(written, choice, timeouts=timeouts, sharing="one partition by one task")
+        return RowsExplained(
+            written, choice, timeouts=timeouts, sharing="one partition by one task",
+            regrouped=tuple(one.function for one in lowered.gathered),
+        )
 
 
 MODE = RowsMode()

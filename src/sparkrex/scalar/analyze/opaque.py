@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from sparkrex.source import Span
 
 _VOLATILE = (exp.Rand, exp.Randn, exp.Uuid)
+# Functions with a word of syntax beside values, and what a value is computed by.
+_OVER_VALUES = (exp.TsOrDsAdd, exp.Extract, exp.Bracket, exp.TimestampTrunc, exp.DateTrunc)
+_VALUES = (exp.Binary, exp.Func, exp.Neg, exp.Paren, exp.Case)
 _VOLATILE_NAMES = ("random", "gen_random_uuid")
 
 
@@ -52,7 +55,7 @@ def convert_opaque(
             return False
         if isinstance(part, exp.Column):
             return not isinstance(part.this, exp.Star)
-        if row_pattern_function(part) is not None:
+        if row_pattern_function(part) is not None or (part.parent is node and _is_value(part, node, converter)):
             return True
         return not place.in_relation and is_aggregate(part, converter.scope)
 
@@ -61,6 +64,14 @@ def convert_opaque(
         meanings.host_name(node), operands, syntax, is_deterministic=not is_volatile(node),
         reads_relation=reads_relation, can_fail=can_whole_fail(node, converter.types), span=span,
     )
+
+
+def _is_value(part: exp.Expr, node: exp.Expr, converter: Converter) -> bool:
+    """Whether a part is computed for itself: so Spark's workers can be asked for one function at a time.
+
+    DuckDB gets such syntax as a whole: what it means there may depend on what stands in it.
+    """
+    return converter.scope.host_dialect == "spark" and isinstance(node, _OVER_VALUES) and isinstance(part, _VALUES)
 
 
 def convert_window(converter: Converter, node: exp.Window, place: Place) -> Expression:

@@ -59,7 +59,7 @@ class Renderer:
 
     def call(self, call: Call, operands: Sequence[str]) -> str:
         """SQL of a call over operands that are SQL."""
-        text = self._template(call).format(*operands)
+        text = self.template(call).format(*operands)
         return text if _is_closed(text) else f"({text})"
 
     def aggregate(self, node: Aggregate, arguments: Sequence[str]) -> str:
@@ -70,7 +70,8 @@ class Renderer:
             return "count(*)"
         return self.aggregates.get(node.function, call_form(node.function, len(arguments))).format(*arguments)
 
-    def _template(self, call: Call) -> str:
+    def template(self, call: Call) -> str:
+        """The SQL of a call with `{0}`, `{1}`, ... for its operands."""
         if call.syntax is not None:
             return self._translate_syntax(call, call.syntax)
         if call.to is not None:

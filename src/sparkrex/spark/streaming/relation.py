@@ -32,6 +32,7 @@ from sparkrex.spark.streaming.requirements import check_requirements
 from sparkrex.spark.streaming.reuse import may_be_shared, refuse_shared
 from sparkrex.spark.versions import zoned_arrow_schema
 from sparkrex.spark.worker import Carried, WorkerEvaluator, open_evaluator
+from sparkrex.spark.worker_expressions import proven_calls
 from sparkrex.spark.worker_types import refuse_types
 from sparkrex.streams.members import Members
 from sparkrex.streams.task import StreamTask
@@ -96,6 +97,7 @@ def _stream_work(
     keep_comparable(lowered, types)
     output = output_schema(projected, lowered, types)
     check_carried(projected, lowered, host, relation)
+    lowered.worker = proven_calls(lowered.worker, types, host, settings.functions)
     refuse_types(lowered.worker, types)
     # Not the session's zone: rows are kept, and the next start may be in another one.
     sample = zoned_arrow_schema(projected.schema, "UTC").empty_table()
