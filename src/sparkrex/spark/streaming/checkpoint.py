@@ -206,7 +206,8 @@ class Checkpoint:
 
 def _causes(told: str) -> tuple[str, ...]:
     """What lies at the bottom of an error of Spark's, and the file that it names; above that are threads and tasks."""
-    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    lines = [line.strip().removeprefix(": ") for line in told.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("An error occurred while calling")]  # Py4J's
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     found = causes[-1:]
     if found and "/state/" not in found[0]:
