@@ -169,14 +169,17 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def start_spark(arguments: argparse.Namespace, folder: Path) -> SparkSession:
-    """A session with Spark's own defaults but for the memory, which must hold the sort of the floor."""
+    """A session with Spark's own defaults but for two things: the memory, which must hold the sort of the floor, and
+    the limit of bytes in a batch for Python, which docs/deploy.md advises to switch off (--conf sets it back)."""
     from pyspark.sql import SparkSession
+
+    from sparkrex.spark.versions import BYTES_PER_BATCH, NO_LIMIT
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {
         "spark.driver.memory": "4g", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
-        "spark.sql.session.timeZone": "UTC", "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC", "spark.log.level": "ERROR", BYTES_PER_BATCH: NO_LIMIT,
         "spark.sql.warehouse.dir": f"{folder}/warehouse",
     }
     settings |= dict(text.split("=", 1) for text in arguments.conf)

@@ -76,7 +76,7 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
     try:
         from pyspark.sql import SparkSession
 
-        from sparkrex.spark.versions import error_loggers, need_version
+        from sparkrex.spark.versions import BYTES_PER_BATCH, NO_LIMIT, error_loggers, need_version
     except ImportError as error:
         raise UsageError("--master and --remote need pyspark: pip install 'sparkrex[spark]'") from error
     if arguments.remote:
@@ -93,6 +93,8 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.config("spark.sql.warehouse.dir", str(scratch.folder / "warehouse"))
         builder = builder.config("spark.ui.showConsoleProgress", "false")
+    # Spark 4 weighs a batch for Python after every row, which takes longer than to write the row (docs/deploy.md).
+    builder = builder.config(BYTES_PER_BATCH, NO_LIMIT)
     for name, value in arguments.conf:
         builder = builder.config(name, value)
     try:

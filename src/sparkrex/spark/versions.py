@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
+BYTES_PER_BATCH, NO_LIMIT = "spark.sql.execution.arrow.maxBytesPerBatch", str((1 << 31) - 1)
+"""A setting of Spark 4, and the value that switches the limit off. Earlier versions have no such limit."""
 _VERSION = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
 
 
