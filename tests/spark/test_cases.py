@@ -59,6 +59,7 @@ def _parameters() -> Iterator[Any]:
 
 @pytest.mark.parametrize("path", list(_parameters()))
 @pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without PARTITION BY")
+@pytest.mark.filterwarnings("ignore:WINDOW without PARTITION BY")
 @pytest.mark.filterwarnings("ignore:trend query without partitions")
 @pytest.mark.filterwarnings("ignore:event query without partitions")
 def test_case(path: Path, spark: SparkSession) -> None:

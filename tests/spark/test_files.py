@@ -108,6 +108,7 @@ def test_every_type_and_value_is_sparks(spark: SparkSession, tmp_path: Path, con
     assert len(check(spark, ALL_ROWS.format("t"), write(EVERY_TYPE, tmp_path / "t", row_group_size=1))) == 4
 
 
+@pytest.mark.slow
 def test_files_that_spark_wrote_with_partition_folders(spark: SparkSession, tmp_path: Path) -> None:
     rows = [
         (1, "x y", 1, "2026-01-01", "1500-01-01"), (2, "x y", 2, "2026-01-02", "2026-01-01"),
@@ -129,6 +130,7 @@ def test_files_that_spark_wrote_with_partition_folders(spark: SparkSession, tmp_
     check(spark, COUNTED, tmp_path / "u")
 
 
+@pytest.mark.slow
 def test_int96_timestamps_of_all_writers(spark: SparkSession, tmp_path: Path, conf: Any) -> None:
     conf("spark.sql.session.timeZone", "Europe/Berlin")
     times = ["0001-01-01", "1582-10-04 12:00:00.123456", "1900-01-01", "1969-12-31 23:59:59.999999"]
@@ -146,6 +148,7 @@ def test_int96_timestamps_of_all_writers(spark: SparkSession, tmp_path: Path, co
     assert "may be rebased" in refused(spark, ALL_ROWS.format("t"), path)
 
 
+@pytest.mark.slow
 def test_folders_whose_values_are_texts_and_numbers(spark: SparkSession, tmp_path: Path) -> None:
     for name in ("p=01", "p=a", "p=1e3", "p=__HIVE_DEFAULT_PARTITION__"):
         write(pa.table({"o": [1], "k": [1]}), tmp_path / "t" / name, 1)
@@ -170,6 +173,7 @@ def test_names_that_are_there_twice_are_sparks(spark: SparkSession, tmp_path: Pa
     assert sum("'x': None" in row for row in found) == 1
 
 
+@pytest.mark.slow
 def test_hidden_files_and_folders_below_are_those_that_spark_lists(spark: SparkSession, tmp_path: Path) -> None:
     path = write(pa.table({"k": [1], "o": [1]}), tmp_path / "t", 1)
     for name in ("_hidden.parquet", ".hidden.parquet", "_SUCCESS"):
@@ -203,6 +207,7 @@ def test_conditions_of_the_input_have_sparks_values(spark: SparkSession, tmp_pat
     assert set(TYPES) < set(rows.column_names)
 
 
+@pytest.mark.slow
 def test_conditions_of_define_and_keys_that_are_expressions(spark: SparkSession, tmp_path: Path) -> None:
     rows = pa.table({"k": ["a", "b", None, "a"] * 25, "o": range(100), "x": [1.0, NAN, 3.0, None] * 25})
     path = write(rows, tmp_path / "t", 3, row_group_size=10)
@@ -304,6 +309,7 @@ def test_what_spark_reads_and_why(spark: SparkSession, tmp_path: Path, conf: Any
         rex.sql(query, t=str(path), spark=spark, settings={"files": "both"})
 
 
+@pytest.mark.slow
 def test_timestamps_under_the_settings_of_spark(spark: SparkSession, tmp_path: Path, conf: Any) -> None:
     query = ALL_ROWS.format("t")
     times = pa.array([1, -(1 << 55)], pa.timestamp("us"))
