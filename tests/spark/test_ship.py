@@ -75,4 +75,5 @@ def test_the_archive_is_the_package() -> None:
     root = Path(sparkrex.__file__).parent
     sources = {path.relative_to(root.parent).as_posix() for path in root.rglob("*.py")}
     names = zipfile.ZipFile(BytesIO(content)).namelist()
-    assert sources | {"sparkrex/modes/segments/planner/weights.json", "sparkrex/py.typed"} == set(names)
+    data = {"modes/segments/planner/weights.json", "spark/proven_functions.txt", "py.typed"}
+    assert sources | {f"sparkrex/{name}" for name in data} == set(names)
