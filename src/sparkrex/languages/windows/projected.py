@@ -35,6 +35,20 @@ if TYPE_CHECKING:
     from sparkrex.source import Source
     from sparkrex.statement.site import Piece
 
+_SUMS = {TokenType.PLUS, TokenType.DASH}
+_PRODUCTS = {TokenType.STAR, TokenType.SLASH, TokenType.MOD}
+_TIGHT = _SUMS | _PRODUCTS | {
+    TokenType.DIV, TokenType.DPIPE, TokenType.CARET, TokenType.AMP, TokenType.PIPE, TokenType.TILDE, TokenType.DCOLON,
+    TokenType.L_BRACKET, TokenType.COLON, TokenType.ARROW, TokenType.DARROW, TokenType.DOT, TokenType.COLLATE,
+}
+_LOOSE = {
+    TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.NULLSAFE_EQ,
+    TokenType.LIKE, TokenType.ILIKE, TokenType.IN, TokenType.BETWEEN, TokenType.IS, TokenType.NOT, TokenType.AND,
+    TokenType.OR,
+}
+"""Operators by how tightly they bind: beside an expression, one may take a part of it for its operand."""
+
+
 @dataclass(slots=True)
 class Projection:
     """`names` are the columns of the subquery, `input` its text; `edits` put the columns in the place of references.
@@ -46,8 +60,6 @@ class Projection:
     input: tuple[Piece, ...]
     edits: list[Edit] = field(default_factory=list)
     replaced_tokens: dict[int, tuple[int, str]] = field(default_factory=dict)
-
-
 def is_grouped(tokens: Sequence[Token], query: Query, windows: Sequence[Window]) -> bool:
     """Whether the query groups its rows, in so many words or by an aggregate that is not one of matches."""
     if "GROUP BY" in query.clauses or "HAVING" in query.clauses:
@@ -303,12 +315,29 @@ class _Projector:
             wanted = words[group.start : group.stop]
             for first in range(region.start, region.stop - len(group) + 1):
                 last = first + len(group) - 1
-                if words[first : last + 1] == wanted and not any(
+                if words[first : last + 1] == wanted and self._is_whole(first, last) and not any(
                     begin <= last and first <= end for begin, end in [*taken, *found]
                 ):
                     found.append((first, last))
                     self._replace(first, last, in_text=in_text)
         return found
+
+    def _is_whole(self, first: int, last: int) -> bool:
+        """Whether tokens are an expression of their own: the same ones are no part of it in `2 * x + y`."""
+        opening = first + 1 if word(self.tokens[first]) not in ("(", "CASE") else first
+        if word(self.tokens[first]) == "CASE" and word(self.tokens[last]) == "END":
+            return True
+        is_closed = self.tokens[opening].token_type is TokenType.L_PAREN
+        if is_closed and closing(self.tokens, opening, self.source) == last:
+            return True  # a call, or in parentheses
+        kinds = {token.token_type for token in self.tokens[first : last + 1]}
+        loose = _LOOSE if kinds & _LOOSE else set()
+        behind = _TIGHT | loose
+        if not kinds & (_TIGHT | _LOOSE) - _SUMS - _PRODUCTS:
+            behind = behind - _SUMS  # what is added comes after
+        before = self.tokens[first - 1].token_type if first else None
+        following = self.tokens[last + 1].token_type if last + 1 < len(self.tokens) else None
+        return before not in _TIGHT | loose and following not in behind
 
     def _aggregate_atoms(
         self, region: range, taken: Sequence[tuple[int, int]], variables: frozenset[str], *, in_text: bool,
