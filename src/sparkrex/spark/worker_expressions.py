@@ -126,7 +126,7 @@ class _ProvenCalls:
             rendering = table.rendering(form.text, types, is_ansi=self._is_ansi)
             if rendering is not None:
                 return self._proven(call, form, types, rendering)
-        is_old = not self._is_proven_for and was_compared_by_hand(call)
+        is_old = was_compared_by_hand(call, has_table=self._is_proven_for)
         if is_old or (is_plain_cast(call) and (self._is_ansi or call.function == "try_cast")):
             return _with_operands(call, tuple(map(self._expression, call.operands)))
         raise self._refusal(call)
