@@ -45,6 +45,7 @@ TRIPLES = """SELECT * FROM ticks MATCH_RECOGNIZE (
   PATTERN (A B B) DEFINE A AS value % 5 = 0)"""
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_comes_out(tmp_path: Path) -> None:
     """Rows of a batch come in no order, and their batches are told on standard error."""
     section = _SECTION.search(PAGE.read_text(encoding="utf-8"))
