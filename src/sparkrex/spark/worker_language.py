@@ -35,8 +35,6 @@ _COMPARED_BY_HAND = {
     "tsordstodate", "tsordsadd", "addmonths", "datediff", "timestampdiff", "timestamptrunc",
     "arraysize", "cardinality", "arraymax", "arrayslice", "arraysort",
 }
-# A difference in units, which the table has in days only, was compared by hand and stays as it was.
-_UNLISTED = {"datediff"}
 # Casts to other types are compared with Spark's nowhere, or known to differ.
 _CASTS = {"DOUBLE", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "TEXT"}
 _AGGREGATES = {
@@ -60,7 +58,7 @@ def is_known_to_workers(expression: Expression) -> bool:
 def _is_known(node: Call | Aggregate) -> bool:
     if isinstance(node, Aggregate):
         return node.function in _AGGREGATES
-    if is_operator(node) or is_plain_cast(node) or node.function in _UNLISTED:
+    if is_operator(node) or is_plain_cast(node) or _counts_units(node):
         return True
     return any(form.text in proven_functions().forms for form in forms_of(node))
 
@@ -85,11 +83,16 @@ def is_plain_cast(call: Call) -> bool:
             return False
 
 
+def _counts_units(call: Call) -> bool:
+    """Whether it is a difference in a named unit, DATEDIFF('minute', a, b): the table has DATEDIFF without one."""
+    return call.function == "datediff" and call.syntax is not None and call.syntax.tree.args.get("unit") is not None
+
+
 def was_compared_by_hand(call: Call, *, has_table: bool) -> bool:
     """Whether workers may evaluate it as DuckDB does: beside a table for this version of Spark, what it lacks."""
     match call:
         case _ if has_table:
-            return call.function in _UNLISTED
+            return _counts_units(call)
         case Call("substring", (_, Literal(start), *_)):
             return bool(start != 0)  # Spark counts from 0 as from 1
         case _:
