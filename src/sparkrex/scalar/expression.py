@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sparkrex.scalar.host_syntax import HostSyntax
+    from sparkrex.scalar.units import Units
     from sparkrex.source import Span
 
 
@@ -167,10 +168,10 @@ class Call(Scalar):
 
     `syntax` is there for what only the host knows; a call without it is one of ours, whose name says what it means. A
     cast has the name of its type, as DuckDB spells it, as second operand, and in `to` the type as the query's dialect
-    has it; `unit` is that of a difference in whole units. `is_deterministic` is false for random() and the like;
-    `reads_relation` is true for window functions and subqueries, which only the host can evaluate, over the whole
-    input. `can_fail` is set where the types of the operands settle whether an evaluation can raise an error; None
-    leaves it to the function's name (`scalar.guards`).
+    has it; a difference in units has its `unit`, and `units` says what counts. `is_deterministic` is false for
+    random() and the like; `reads_relation` is true for window functions and subqueries, which only the host can
+    evaluate, over the whole input. `can_fail` is set where the types of the operands settle whether an evaluation can
+    raise an error; None leaves it to the function's name (`scalar.guards`).
     """
 
     function: str
@@ -181,6 +182,7 @@ class Call(Scalar):
     to: HostSyntax | None = field(default=None, kw_only=True)
     fraction: Fraction | None = field(default=None, kw_only=True)
     unit: str | None = field(default=None, kw_only=True)
+    units: Units | None = field(default=None, kw_only=True)
     is_deterministic: bool = field(default=True, kw_only=True)
     reads_relation: bool = field(default=False, kw_only=True)
     can_fail: bool | None = field(default=None, kw_only=True, compare=False, repr=False)

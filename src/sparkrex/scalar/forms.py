@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from sparkrex.scalar.units import Units
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -123,6 +125,7 @@ def written(call: Call, operands: Sequence[str]) -> str:
         case "session_variable", _:
             return str(call.operands[0].value)  # type: ignore[union-attr]  # a literal, the variable's name
         case "timestampdiff", (start, end):
-            return f"TIMESTAMPDIFF({call.unit}, {start}, {end})"
+            name = "DATE_DIFF" if call.units is Units.BEGUN else "TIMESTAMPDIFF"
+            return f"{name}({call.unit}, {start}, {end})"
     form = PLAIN.get(call.function) or _WRITTEN.get(call.function) or call_form(call.function, len(operands))
     return (form if isinstance(form, str) else form(call)).format(*operands)

@@ -25,7 +25,7 @@ _OF_ANY = {
     "ge", "not", "like", "ilike", "regexplike", "dpipe", "cast", "try_cast", "struct_field", "lower", "upper", "length",
     "trim", "substring", "initcap", "reverse", "round", "floor", "ceil", "sign", "soundex", "tsordstodate", "year",
     "month", "day", "dayofmonth", "dayofweek", "dayofyear", "weekofyear", "quarter", "hour", "minute", "second",
-    "datediff", "timestamptrunc", "datetrunc",
+    "datediff", "timestampdiff", "timestamptrunc", "datetrunc",
 }
 # NULL if all operands are.
 _OF_ALL = {"and", "or", "coalesce", "greatest", "least"}

@@ -126,7 +126,7 @@ class _ProvenCalls:
             rendering = table.rendering(form.text, types, is_ansi=self._is_ansi)
             if rendering is not None:
                 return self._proven(call, form, types, rendering)
-        is_old = was_compared_by_hand(call, has_table=self._is_proven_for)
+        is_old = not self._is_proven_for and was_compared_by_hand(call)
         if is_old or (is_plain_cast(call) and (self._is_ansi or call.function == "try_cast")):
             return _with_operands(call, tuple(map(self._expression, call.operands)))
         raise self._refusal(call)
@@ -166,7 +166,9 @@ class _ProvenCalls:
 
     def _refusal(self, call: Call) -> UnsupportedError:
         name = written_name(call, self._plan)
-        given = ", ".join(dict.fromkeys(self._known[self._sql(operand)] for operand in call.operands))
+        # The second operand of a cast is the name of a type.
+        operands = call.operands[:1] if call.function in ("cast", "try_cast") else call.operands
+        given = ", ".join(dict.fromkeys(self._known[self._sql(operand)] for operand in operands))
         over = f" of {given}" if given else ""
         message = f"{name}{over} over several rows of the match is not supported on Spark"
         return UnsupportedError("REX301", message, self._plan.source, call.span or self._plan.span, hint=INSTEAD)

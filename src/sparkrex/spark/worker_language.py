@@ -58,7 +58,7 @@ def is_known_to_workers(expression: Expression) -> bool:
 def _is_known(node: Call | Aggregate) -> bool:
     if isinstance(node, Aggregate):
         return node.function in _AGGREGATES
-    if is_operator(node) or is_plain_cast(node) or _counts_units(node):
+    if is_operator(node) or is_plain_cast(node):
         return True
     return any(form.text in proven_functions().forms for form in forms_of(node))
 
@@ -83,16 +83,9 @@ def is_plain_cast(call: Call) -> bool:
             return False
 
 
-def _counts_units(call: Call) -> bool:
-    """Whether it is a difference in a named unit, DATEDIFF('minute', a, b): the table has DATEDIFF without one."""
-    return call.function == "datediff" and call.syntax is not None and call.syntax.tree.args.get("unit") is not None
-
-
-def was_compared_by_hand(call: Call, *, has_table: bool) -> bool:
-    """Whether workers may evaluate it as DuckDB does: beside a table for this version of Spark, what it lacks."""
+def was_compared_by_hand(call: Call) -> bool:
+    """Whether workers may evaluate it as DuckDB does where there is no table for this version of Spark."""
     match call:
-        case _ if has_table:
-            return _counts_units(call)
         case Call("substring", (_, Literal(start), *_)):
             return bool(start != 0)  # Spark counts from 0 as from 1
         case _:

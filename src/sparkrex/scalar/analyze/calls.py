@@ -80,10 +80,10 @@ def convert_call(converter: Converter, node: exp.Expr, place: Place) -> Expressi
         case exp.Interval(this=exp.Literal() as amount) if node.unit is not None:
             literals = (Literal(amount.name), Literal(node.unit.name.upper()))
             return Call("interval", literals, meanings.syntax_of(node.copy(), scope, 0, span), span=span)
-        case exp.TimestampDiff() | exp.DateDiff() if meanings.counts_whole_units(node, scope):
+        case exp.TimestampDiff() | exp.DateDiff() if (units := meanings.units_between(node, scope)) is not None:
             # sqlglot wraps the operands of Spark's DATEDIFF as dates, with a unit or without.
             ends = [part.this if isinstance(part, exp.TsOrDsToDate) else part for part in (node.expression, node.this)]
-            return replace(call("timestampdiff", *ends), unit=node.args["unit"].name)
+            return replace(call("timestampdiff", *ends), unit=node.args["unit"].name.upper(), units=units)
         case exp.Coalesce():
             return call("coalesce", node.this, *node.expressions)
         case exp.Nvl2():

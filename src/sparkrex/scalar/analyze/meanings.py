@@ -15,6 +15,7 @@ from sparkrex.errors import UnsupportedError
 from sparkrex.scalar.expression import Difference, Fraction, OnZero
 from sparkrex.scalar.forms import OWN
 from sparkrex.scalar.host_syntax import HostSyntax
+from sparkrex.scalar.units import Units
 
 if TYPE_CHECKING:
     from sparkrex.scalar.analyze.scope import Scope
@@ -64,9 +65,19 @@ def date_difference(scope: Scope) -> Difference:
     return Difference.INTERVAL if is_interval else Difference.DAYS
 
 
-def counts_whole_units(node: exp.TimestampDiff | exp.DateDiff, scope: Scope) -> bool:
-    """Whether it is Spark's or Flink's difference in a unit, which counts whole units; others count boundaries."""
-    return _is_java(scope) and isinstance(node.args.get("unit"), exp.Var)
+def units_between(node: exp.TimestampDiff | exp.DateDiff, scope: Scope) -> Units | None:
+    """What a difference in a named unit counts; None if it names none that we know, or counts as only DuckDB does."""
+    unit = node.args.get("unit")
+    if scope.dialect_name == "duckdb" and unit is not None and unit.name.upper() == "WEEK":
+        return None
+    if not isinstance(unit, exp.Var) or unit.name.upper() not in _UNITS:
+        return None
+    if _is_java(scope) or (isinstance(node, exp.TimestampDiff) and scope.dialect_name in ("mysql", "bigquery")):
+        return Units.WHOLE
+    return Units.WHOLE_TO_LAST_DAY if scope.dialect_name in ("trino", "presto", "athena") else Units.BEGUN
+
+
+_UNITS = {"MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR"}
 
 
 def fraction(scope: Scope) -> Fraction:

@@ -67,7 +67,7 @@ def required_variables(converter: Converter, name: exp.Expr, span: Span) -> froz
         known = [*scope.variables, *scope.unions]
         raise AnalysisError(
             "REX206", f"{folded} is not a pattern variable", scope.source, span,
-            hint=nearest(folded, known) or f"variables: {', '.join(known)}",
+            hint=nearest(folded, known) or (f"variables: {', '.join(known)}" if known else None),
         )
     return variables
 
@@ -114,9 +114,10 @@ def _fail_unknown_qualifier(name: str, scope: Scope, span: Span) -> NoReturn:
             scope.source, span, hint="join the outer table in the input of MATCH_RECOGNIZE",
         )
     known = [*scope.variables, *scope.unions, *(column.name for column in scope.columns)]
+    listed = f"variables: {', '.join(scope.variables)}" if scope.variables else None
     raise AnalysisError(
         "REX206", f"{name} is neither a pattern variable nor the input's name nor one of its columns",
-        scope.source, span, hint=nearest(name, known) or f"variables: {', '.join(scope.variables)}",
+        scope.source, span, hint=nearest(name, known) or listed,
     )
 
 

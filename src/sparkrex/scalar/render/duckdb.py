@@ -11,6 +11,7 @@ from sparkrex.scalar.expression import Difference, Fraction, OnZero
 from sparkrex.scalar.forms import null_if_any, verbatim
 from sparkrex.scalar.guards import FINER_THAN_MICROSECONDS
 from sparkrex.scalar.render.renderer import Renderer
+from sparkrex.scalar.units import Units
 
 if TYPE_CHECKING:
     from sparkrex.scalar.expression import Call
@@ -54,16 +55,26 @@ def _cast(call: Call) -> str:
 
 def _timestampdiff(call: Call) -> str:
     assert call.unit is not None
-    if call.unit.upper() not in _MONTHS:
+    if call.units is Units.BEGUN and call.unit == "WEEK":  # DuckDB's own counts seven days
+        return "DATE_DIFF('WEEK', DATE_TRUNC('WEEK', {0}), DATE_TRUNC('WEEK', {1}))"
+    if call.units is Units.BEGUN:
+        return f"DATE_DIFF('{call.unit}', {{0}}, {{1}})"
+    if call.units is Units.WHOLE_TO_LAST_DAY or call.unit not in _MONTHS:
         return f"DATE_SUB('{call.unit}', {{0}}, {{1}})"
-    # DuckDB takes the last day of a short month for a whole month; Spark compares days and times.
+    # DuckDB takes the last day of a short month for a whole month; Java counts whole days first, and then from day to
+    # day.
     start, end = "CAST({0} AS TIMESTAMP)", "CAST({1} AS TIMESTAMP)"
-    before, behind = (f"({time} - DATE_TRUNC('month', {time}))" for time in (start, end))
-    months = (
-        f"(DATE_DIFF('month', {start}, {end}) + CASE WHEN {start} < {end} AND {behind} < {before} THEN -1 "
-        f"WHEN {start} > {end} AND {behind} > {before} THEN 1 ELSE 0 END)"
+    first, last = (f"CAST({moment} AS DATE)" for moment in (start, end))
+    earlier, later = (f"CAST({moment} AS TIME)" for moment in (start, end))
+    whole = (
+        f"({last} + CASE WHEN {first} < {last} AND {later} < {earlier} THEN -1 "
+        f"WHEN {first} > {last} AND {later} > {earlier} THEN 1 ELSE 0 END)"
     )
-    return f"({months} // {_MONTHS[call.unit.upper()]})"
+    months = (
+        f"(DATE_DIFF('month', {first}, {whole}) + CASE WHEN {first} < {whole} AND DAY({whole}) < DAY({first}) THEN -1 "
+        f"WHEN {first} > {whole} AND DAY({whole}) > DAY({first}) THEN 1 ELSE 0 END)"
+    )
+    return f"({months} // {_MONTHS[call.unit]})"
 
 
 def _struct_field(call: Call) -> str:

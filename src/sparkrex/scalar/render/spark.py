@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sparkrex.scalar.expression import Difference, Fraction, OnZero
 from sparkrex.scalar.forms import null_if_any, verbatim
 from sparkrex.scalar.render.renderer import Renderer
+from sparkrex.scalar.units import Units
 
 if TYPE_CHECKING:
     from sparkrex.scalar.expression import Call
@@ -44,7 +45,29 @@ def _session_variable(call: Call) -> str:
 
 
 def _timestampdiff(call: Call) -> str:
-    return f"TIMESTAMPDIFF({call.unit}, {{0}}, {{1}})"
+    def between(start: str, end: str) -> str:
+        return f"TIMESTAMPDIFF({call.unit}, {start}, {end})"
+
+    if call.units is Units.BEGUN:
+        return between(f"DATE_TRUNC('{call.unit}', {{0}})", f"DATE_TRUNC('{call.unit}', {{1}})")
+    whole = between("{0}", "{1}")
+    if call.units is not Units.WHOLE_TO_LAST_DAY or call.unit not in ("MONTH", "QUARTER", "YEAR"):
+        return whole
+    # The earlier time goes back to the day of the later one, where that day is its month's last.
+    earlier_start = between(_moved_to_day("{0}", "{1}"), "{1}")
+    earlier_end = between("{0}", _moved_to_day("{1}", "{0}"))
+    return (
+        f"(CASE WHEN {{0}} <= {{1}} AND {_is_cut_short('{0}', '{1}')} THEN {earlier_start} "
+        f"WHEN {{1}} < {{0}} AND {_is_cut_short('{1}', '{0}')} THEN {earlier_end} ELSE {whole} END)"
+    )
+
+
+def _is_cut_short(earlier: str, later: str) -> str:
+    return f"DAY({later}) = DAY(LAST_DAY({later})) AND DAY({earlier}) > DAY({later})"
+
+
+def _moved_to_day(earlier: str, later: str) -> str:
+    return f"(CAST({earlier} AS TIMESTAMP) - MAKE_DT_INTERVAL(DAY({earlier}) - DAY({later})))"
 
 
 SPARK = Renderer(

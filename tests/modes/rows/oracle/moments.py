@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -68,6 +69,46 @@ def difference(*operands: Any) -> int:
     if unit not in _LENGTHS:
         raise CannotEvaluate(f"date_diff {unit}")
     return (end - start) // _LENGTHS[unit]
+
+
+def whole_units(unit: str, start: Any, end: Any) -> int:
+    """How many whole units lie between, as Java counts them: months and years of whole days, from day to day."""
+    first, last = _instant(start), _instant(end)
+    if unit in _LENGTHS:
+        return abs(last - first) // _LENGTHS[unit] * (1 if last > first else -1)
+    if unit not in _MONTHS:
+        raise CannotEvaluate(f"whole {unit}s")
+    if first.date() < last.date() and last.time() < first.time():
+        last -= timedelta(days=1)
+    elif first.date() > last.date() and last.time() > first.time():
+        last += timedelta(days=1)
+    days = (_month_number(last) - _month_number(first)) * 32 + last.day - first.day
+    return abs(days) // 32 // _MONTHS[unit] * (1 if days > 0 else -1)
+
+
+def whole_units_to_last_day(unit: str, start: Any, end: Any) -> int:
+    """How many times the unit can be added to `start` without going behind `end`; backwards as many below zero.
+
+    A month later is the same day, or the month's last day if it has no such day.
+    """
+    first, last = _instant(start), _instant(end)
+    if last < first:
+        return -whole_units_to_last_day(unit, end, start)
+    if unit not in _MONTHS:
+        return whole_units(unit, start, end)
+    count = 0
+    while _months_later(first, (count + 1) * _MONTHS[unit]) <= last:
+        count += 1
+    return count
+
+
+def _month_number(moment: datetime) -> int:
+    return moment.year * 12 + moment.month - 1
+
+
+def _months_later(moment: datetime, n_months: int) -> datetime:
+    year, month = divmod(_month_number(moment) + n_months, 12)
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
 
 
 def _instant(moment: date) -> datetime:

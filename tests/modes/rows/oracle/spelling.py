@@ -22,6 +22,8 @@ _PLAIN_AGGREGATE = re.compile(r"\w+\((\{\d+\}(, )?)*\)\Z")
 
 def spelled(call: Call) -> tuple[str, tuple[Any, ...]]:
     """The function's name, and first operands that stand in its syntax only."""
+    if call.units is not None:
+        return call.units.value, (str(call.unit).lower(),)
     match None if call.syntax is None else call.syntax.tree:
         case exp.Trim() as trim:
             side = str(trim.args.get("position") or "").upper()
@@ -32,8 +34,6 @@ def spelled(call: Call) -> tuple[str, tuple[Any, ...]]:
             return "extract", (extract.name.lower(),)
         case exp.TimestampTrunc() | exp.DateTrunc() as truncated if len(call.operands) == 1:
             return "date_trunc", (truncated.text("unit").lower(),)
-        case exp.DateDiff() as difference if difference.args.get("unit") is not None:
-            return "datediff_end_first", (difference.text("unit").lower(),)
     return call.function, ()
 
 
