@@ -103,3 +103,37 @@ def test_a_compiled_query_keeps_its_functions() -> None:
     assert query(t=pa.table({"id": [1, 2], "x": [3, 3]})).to_pylist() == [{"n": 2}]
     with pytest.raises(rex.RexError, match="same does not exist"):
         rex.sql(text, t=pa.table({"id": [1, 2], "x": [3, 3]}))
+
+
+def test_nan_is_no_null() -> None:
+    def same(x: float) -> float:
+        return x
+
+    def listed(x: float) -> list[float]:
+        return [x, float("nan")]
+
+    table = pa.table({"id": [1, 2, 3], "x": pa.array([float("nan"), None, -0.0], pa.float64())})
+    query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY id MEASURES f(x) AS x, g(x) AS xs PATTERN (A))"
+    found = rex.sql(query, t=table, functions={"f": same, "g": listed}).to_pylist()
+    assert repr(found) == repr([
+        {"x": float("nan"), "xs": [float("nan"), float("nan")]}, {"x": None, "xs": [None, float("nan")]},
+        {"x": -0.0, "xs": [-0.0, float("nan")]},
+    ])
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(1 << 70, "int"), ("exit", "SystemExit"), ("\ud800", "UnicodeEncodeError")]
+)
+def test_what_no_column_can_hold_is_the_functions_failure(value: Any, words: str) -> None:
+    def number(x: int) -> int:
+        if value == "exit":
+            raise SystemExit(3)
+        return value  # type: ignore[no-any-return]
+
+    def text(x: int) -> str:
+        return str(value)
+
+    query = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY id MEASURES f(id) AS x PATTERN (A))"
+    function = text if value == "\ud800" else number
+    with pytest.raises(rex.ExecutionError, match=rf"REX423.*f failed.*{words}"):
+        rex.sql(query, t=TABLE, functions={"f": function})

@@ -57,7 +57,7 @@ class DuckDbHost:
         self.settings = settings
         self.tables: dict[str, Any] = {}
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._failure: tuple[str, Exception] | None = None
+        self._failure: tuple[str, BaseException] | None = None
         if settings.time_zone != "UTC":
             self._connection = self._connect()  # at once, because only DuckDB knows whether there is such a time zone
 
@@ -69,7 +69,7 @@ class DuckDbHost:
         return self._connection
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
-        from duckdb.func import FunctionNullHandling
+        from duckdb.func import FunctionNullHandling, PythonUDFType
 
         from sparkrex.hosts.duckdb.instance import private_connection, shared_connection
 
@@ -79,6 +79,8 @@ class DuckDbHost:
             parameters, result = function.duckdb_types()
             connection.create_function(
                 function.name, self._watched(function), list(parameters), result,
+                # Given value by value DuckDB takes NaN for NULL; but only columns say how many rows there are.
+                type=PythonUDFType.ARROW if parameters else PythonUDFType.NATIVE,
                 null_handling=FunctionNullHandling.SPECIAL,
             )
         self._set_time_zone(connection)
@@ -94,10 +96,10 @@ class DuckDbHost:
     def _watched(self, function: Function) -> Callable[..., Any]:
         """A user's function for DuckDB, which keeps no exception: the first one is kept here."""
 
-        def call(*values: Any) -> Any:
+        def call(*columns: pa.ChunkedArray) -> Any:
             try:
-                return function.checked(*values)
-            except Exception as error:
+                return function.of_columns(columns) if columns else function.checked()
+            except (Exception, SystemExit) as error:
                 self._failure = self._failure or (function.name, error)
                 raise
 
@@ -274,6 +276,8 @@ class DuckDbHost:
             return AnalysisError("REX214", message, self.source, span or self._whole())
         if "Overflow" in text or isinstance(error, duckdb.OutOfRangeException):
             return ExecutionError("REX405", message, self.source, span or self._whole())
+        if message.startswith("Division by zero"):
+            message = "division by zero"  # DuckDB names the expression over columns of ours, and settings of its own
         return ExecutionError("REX404", message, self.source, span or self._whole())
 
     def _find_once(self, name: str) -> Span | None:
