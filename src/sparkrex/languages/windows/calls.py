@@ -23,6 +23,11 @@ _PLAIN_HEADS = (
     "CLUSTER BY", "",
 )
 _FRAMES = ("ROWS", "RANGE", "GROUPS")
+_BEHIND_A_CALL = (
+    "FROM", "WHERE", "GROUP BY", "HAVING", "WINDOW", "QUALIFY", "ORDER BY", "LIMIT", "AS", "AND", "OR", ",", ")", "+",
+    "-", "*", "/", "=", "<", ">",
+)
+"""What cannot be the name of a window."""
 _CALLED_IN = ("SELECT", "ORDER BY", "QUALIFY")
 _WITHOUT_FRAME = (
     "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD",
@@ -106,6 +111,12 @@ def find_windows(tokens: Sequence[Token], query: Query, source: Source) -> list[
                 "REX110", "WINDOW needs: name AS (...)", source, span_of(at), hint="WINDOW w AS (PARTITION BY k)",
             )
         spec = range(places.start + 3, closing(tokens, places.start + 2, source))
+        if spec.stop + 1 < places.stop:
+            rest = tokens[spec.stop + 1]
+            raise ParseError(
+                "REX101", f"{rest.text} cannot stand behind the definition of a window", source, span_of(rest),
+                hint="WHERE, GROUP BY and HAVING come before WINDOW; QUALIFY, ORDER BY and LIMIT behind it",
+            )
         name = tokens[places.start].text.lower()
         if any(window.name == name for window in found):
             raise AnalysisError(
@@ -208,14 +219,22 @@ def find_calls(tokens: Sequence[Token], query: Query, windows: Sequence[Window],
         if window.sign is not None or (base is not None and base.sign is not None):
             base_parts(tokens, window, windows, source)  # says what cannot be extended
     for over in overs(tokens, query):
-        if over == query.last:
-            continue
+        if over == query.last or word(tokens[over + 1]) in (*_BEHIND_A_CALL, ""):
+            raise ParseError(
+                "REX110", "OVER needs a window", source, span_of(tokens[over]),
+                hint="OVER w, or OVER (ORDER BY ts ...)",
+            )
         called: Window | None
         if word(tokens[over + 1]) == "(":
             called = inline.get(over + 2)
             last = closing(tokens, over + 1, source)
         else:
             called, last = named.get(tokens[over + 1].text.lower()), over + 1
+            if over + 2 <= query.last and tokens[over + 2].token_type is TokenType.DOT:
+                raise ParseError(
+                    "REX110", "the name of a window has no qualifier", source,
+                    span_of(tokens[over + 1]).to(span_of(tokens[min(over + 3, query.last)])),
+                )
         first, name = _called(tokens, over, source)
         ranges.append((first, last))
         if called is None or called.sign is None:

@@ -81,6 +81,22 @@ def _check_plain(tokens: Sequence[Token], over: int, first: int, source: Source)
         find_calls(tokens, query, windows, source)
 
 
+def _check_outline(tokens: Sequence[Token], query: Query, source: Source) -> None:
+    """What is written anew without its windows must be whole: a host would not see what is wrong with it."""
+    if query.misplaced is not None:
+        at = query.misplaced
+        raise ParseError(
+            "REX101", f"{word(tokens[at])} stands behind a clause that it belongs before, or is there twice", source,
+            span_of(tokens[at]), hint="FROM, WHERE, GROUP BY, HAVING, WINDOW and QUALIFY, ORDER BY, LIMIT",
+        )
+    for item in query.items:
+        if not item:
+            raise ParseError(
+                "REX101", "an item of SELECT is missing at this comma", source,
+                span_of(tokens[item.start - 1 if item is query.items[-1] else item.start]),
+            )
+
+
 class _Claim:
     """One query with windows, and which of them is claimed."""
 
@@ -92,6 +108,7 @@ class _Claim:
         first = find_select(tokens, sign)
         assert first is not None  # it was found before
         self.query = read_query(tokens, first)
+        _check_outline(tokens, self.query, source)
         self.windows = find_windows(tokens, self.query, source)
         self.with_pattern = [window for window in self.windows if window.sign is not None and window.same is None]
         self.window = next(window for window in self.with_pattern if window.sign == sign)

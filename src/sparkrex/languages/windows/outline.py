@@ -23,6 +23,8 @@ _RANKS = {
     "FROM": 1, "WHERE": 2, "GROUP BY": 3, "HAVING": 4, "WINDOW": 5, "QUALIFY": 5, "ORDER BY": 6, "SORT BY": 6,
     "DISTRIBUTE BY": 6, "CLUSTER BY": 6, "LIMIT": 7, "OFFSET": 7, "FETCH": 7,
 }
+_RESERVED = ("WHERE", "GROUP BY", "HAVING")
+"""Words that no column goes by, wherever they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Query:
     clauses: dict[str, range]
     heads: dict[str, int]
     is_operand: bool
+    misplaced: int | None
+    """The first clause that stands behind one it belongs before, or is there twice."""
 
     def clause(self, name: str) -> range:
         """The tokens of a clause; none if it is not there."""
@@ -87,6 +91,7 @@ def split_at_commas(tokens: Sequence[Token], places: range) -> tuple[range, ...]
 def read_query(tokens: Sequence[Token], first: int) -> Query:
     """The query that begins with the SELECT at `first`."""
     last = len(tokens) - 1
+    misplaced: int | None = None
     heads: dict[str, int] = {}
     bodies: dict[str, int] = {}
     rank = 0
@@ -107,15 +112,18 @@ def read_query(tokens: Sequence[Token], first: int) -> Query:
         if name == "FROM" and before == "DISTINCT" and index > first + 2:
             continue  # IS DISTINCT FROM
         new_rank = _RANKS[name]
+        if name in _RESERVED and misplaced is None and (new_rank < rank or name in heads):
+            misplaced = index
         if new_rank < rank or (rank == 0 and name != "FROM" and new_rank < 5) or name in heads:
             continue
         if name == "WINDOW" and not _defines_window(tokens, index + 1):
             continue
         heads[name], bodies[name], rank = index, index + length, new_rank
-    ends = [*list(heads.values())[1:], last + 1]
+    ends = [*list(heads.values())[1:], last + 1] if heads else []
     clauses = {name: range(bodies[name], end) for name, end in zip(heads, ends, strict=True)}
     select = range(first + 1, next(iter(heads.values()), last + 1))
-    return Query(first, last, select, split_at_commas(tokens, _items(tokens, select)), clauses, heads, is_operand)
+    items = split_at_commas(tokens, _items(tokens, select))
+    return Query(first, last, select, items, clauses, heads, is_operand, misplaced)
 
 
 def _head(tokens: Sequence[Token], index: int) -> tuple[str, int]:

@@ -19,8 +19,15 @@ from sparkrex.modes.sub_clauses import check_names, order_keys, partition_keys, 
 from sparkrex.modes.windows.plan import PatternWindow, RowValue, WindowCall
 from sparkrex.scalar.analyze.aggregate_names import is_aggregate
 from sparkrex.scalar.analyze.expressions import Converter
-from sparkrex.scalar.expression import Call, Expression, Literal
-from sparkrex.scalar.split import is_constant
+from sparkrex.scalar.expression import (
+    Call,
+    ClassifierAt,
+    Expression,
+    Literal,
+    MatchNumber,
+    MatchStatus,
+    walk,
+)
 
 if TYPE_CHECKING:
     from sparkrex.languages.windows.syntax import CallItem
@@ -110,7 +117,7 @@ def _function(
         )
         return WindowCall(item.column, item.span, value=value)
     if not is_aggregate(text.tree, scope):
-        name = node.name if isinstance(node, exp.Anonymous) else node.key
+        name = (node.name if isinstance(node, exp.Anonymous) else node.key).removeprefix("__rex_")
         if any(measure.name.lower() == name.lower() for measure in measures):
             raise AnalysisError(
                 "REX234", f"{name} is a measure, and a measure is called without parentheses", scope.source, item.span,
@@ -118,9 +125,16 @@ def _function(
             )
         raise AnalysisError(
             "REX233", f"{name.lower()} cannot be called over a window with a row pattern", scope.source, item.span,
-            hint="aggregates, first_value, last_value and nth_value can; other functions belong around the call",
+            hint=f"{name.lower()}_value(x) OVER w" if name.lower() in ("first", "last") else
+            "aggregates, first_value, last_value and nth_value can; other functions belong around the call",
         )
     expression = Converter(scope, text, in_define=False).convert()
+    for part in walk(expression):
+        if isinstance(part, ClassifierAt | MatchNumber | MatchStatus):
+            raise AnalysisError(
+                "REX207", "a function over a window reads rows, and nothing of how the pattern maps them", scope.source,
+                part.span or item.span, hint="CLASSIFIER() and the like belong into MEASURES and DEFINE of the window",
+            )
     functions.append(Measure(item.column, expression, item.span))
     return WindowCall(item.column, item.span, aggregate=len(functions) - 1)
 
@@ -150,9 +164,7 @@ def _frame_end(parsed: Parsed, scope: Scope) -> Expression | None:
         return None
     found = Converter(scope, parsed.frame_end, in_define=False, row_only="a frame").convert()
     span = parsed.frame_end.span
-    value = found.value if isinstance(found, Literal) else 0
-    if isinstance(found, Call) and found.function == "negate" and is_constant(found):
-        value = -1
+    value = _literal(found)
     if value is None or (isinstance(value, int) and value < 0):
         raise AnalysisError(
             "REX422", "a frame ends at the current row or behind it", scope.source, span,
@@ -164,3 +176,14 @@ def _frame_end(parsed: Parsed, scope: Scope) -> Expression | None:
         )
     return found
 
+
+def _literal(expression: Expression) -> object:
+    """The value of a literal, with a sign or without; 0 for what only rows say."""
+    match expression:
+        case Literal(value):
+            return value
+        case Call("negate", (operand,)):
+            value = _literal(operand)
+            return -value if isinstance(value, int | float) else value
+        case _:
+            return 0

@@ -42,6 +42,10 @@ def frame_ends(
     return np.minimum(positions + np.minimum(ordered, n_rows), behind)
 
 
+_DIGITS = 18
+"""Whole decimals with so many digits are bigints."""
+
+
 def _numbers(plan: PatternWindow, column: pa.ChunkedArray) -> NDArray[np.int64]:
     assert plan.frame_end is not None  # asked for bounded frames only
     kind = column.type
@@ -62,6 +66,6 @@ def _numbers(plan: PatternWindow, column: pa.ChunkedArray) -> NDArray[np.int64]:
             "REX422", "the end of a frame is negative", plan.source, plan.frame_end.span,
             hint="a frame ends at the current row or behind it: GREATEST(n, 0) FOLLOWING, for example",
         )
-    if pa.types.is_decimal(kind) or pa.types.is_uint64(kind):
+    if pa.types.is_uint64(kind) or (pa.types.is_decimal(kind) and kind.precision > _DIGITS):
         values = pc.min_element_wise(values, pa.scalar(1 << 60, kind)) if len(values) else values
     return np.asarray(values.cast(pa.int64()).to_numpy(zero_copy_only=False), np.int64)
