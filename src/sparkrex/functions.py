@@ -9,11 +9,9 @@ from __future__ import annotations
 import datetime
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
-
-import pyarrow as pa
 
 from sparkrex.errors import AnalysisError
 
@@ -21,10 +19,6 @@ from sparkrex.errors import AnalysisError
 _TYPES: dict[Any, tuple[str, str]] = {
     bool: ("BOOLEAN", "boolean"), int: ("BIGINT", "bigint"), float: ("DOUBLE", "double"), str: ("VARCHAR", "string"),
     bytes: ("BLOB", "binary"), datetime.date: ("DATE", "date"),
-}
-_ARROW: dict[Any, pa.DataType] = {
-    bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), bytes: pa.binary(),
-    datetime.date: pa.date32(),
 }
 _BY_SPARK = {spark: python for python, (_, spark) in _TYPES.items()} | {
     "tinyint": int, "smallint": int, "int": int, "float": float,
@@ -61,11 +55,6 @@ class Function:
         """The function's value; a TypeError if it is of another type than it says."""
         value = self.call(*values)
         return value if value is None else _as_said(value, self.result)
-
-    def of_columns(self, columns: Sequence[pa.ChunkedArray]) -> pa.Array:
-        """The function's value for every row."""
-        rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        return pa.array([self.checked(*row) for row in rows], _arrow(self.result))
 
     def __str__(self) -> str:
         listed = ", ".join(_named(kind, 1) for kind in self.parameters)
@@ -134,11 +123,6 @@ def _named(kind: Any, host: int) -> str:
     if item is None:
         return _TYPES[kind][host]
     return f"{_named(item, 0)}[]" if host == 0 else f"array<{_named(item, 1)}>"
-
-
-def _arrow(kind: Any) -> pa.DataType:
-    item = _item(kind)
-    return _ARROW[kind] if item is None else pa.list_(_arrow(item))
 
 
 def _takes(kind: Any, spark_type: str) -> bool:

@@ -96,9 +96,14 @@ class DuckDbHost:
     def _watched(self, function: Function) -> Callable[..., Any]:
         """A user's function for DuckDB, which keeps no exception: the first one is kept here."""
 
+        kind = _arrow_type(function.duckdb_types()[1])
+
         def call(*columns: pa.ChunkedArray) -> Any:
             try:
-                return function.of_columns(columns) if columns else function.checked()
+                if not columns:
+                    return function.checked()
+                rows = zip(*(column.to_pylist() for column in columns), strict=True)
+                return pa.array([function.checked(*row) for row in rows], kind)
             except (Exception, SystemExit) as error:
                 self._failure = self._failure or (function.name, error)
                 raise
@@ -368,3 +373,14 @@ def _aggregate_names() -> frozenset[str]:
     with shared_connection(None) as connection:
         rows = connection.sql("SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'")
         return frozenset(row[0] for row in rows.fetchall()) - {"first", "last"}
+
+
+_ARROW = {
+    "BOOLEAN": pa.bool_(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "VARCHAR": pa.string(), "BLOB": pa.binary(),
+    "DATE": pa.date32(),
+}
+
+
+def _arrow_type(name: str) -> pa.DataType:
+    """The type of what a Python function gives, from DuckDB's name of it."""
+    return pa.list_(_arrow_type(name[:-2])) if name.endswith("[]") else _ARROW[name]
