@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,6 +37,36 @@ def test_differences_are_those_of_the_definition(dialect: str, spark: SparkSessi
         numbers = expected(dialect, start, end)
         assert {unit: row[f"one_{unit}"] for unit in UNITS} == numbers, (start, end)
         assert {unit: row[f"two_{unit}"] for unit in UNITS} == numbers, (start, end)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["spark", "snowflake"])
+def test_times_are_those_of_clocks_in_the_session(dialect: str, spark: SparkSession) -> None:
+    """Over the days on which clocks are changed Spark's own value over one row is the workers' over two."""
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        hours = [datetime(2024, 3, 9, 22) + timedelta(hours=n) for n in range(10)]
+        hours += [datetime(2024, 11, 2, 22, 30) + timedelta(hours=n) for n in range(10)]
+        rows = [(key, n, start, end) for key, (start, end) in enumerate(product(hours, hours)) for n in (0, 1)]
+        table = spark.createDataFrame(rows, "k int, n int, s timestamp_ntz, e timestamp_ntz").selectExpr(
+            "k", "n", "CAST(s AS timestamp) AS s", "CAST(e AS timestamp) AS e"
+        ).coalesce(1)
+        measures = [
+            f"{DIFFERENCES[dialect].format(unit=unit, start=start, end='LAST(B.e)')} AS {name}_{unit}"
+            for unit in UNITS for name, start in (("one", "LAST(B.s)"), ("two", "FIRST(A.s)"))
+        ]
+        tested = DIFFERENCES[dialect].format(unit="hour", start="A.s", end="e")
+        query = f"""SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY n MEASURES {', '.join(measures)},
+            CLASSIFIER() AS c PATTERN (A (B | C)) DEFINE B AS {tested} = 1)"""
+        found = rex.sql(query, t=table, dialect=dialect).collect()
+        assert len(found) == len(hours) ** 2
+        for row in found:
+            for unit in UNITS:
+                assert row[f"one_{unit}"] == row[f"two_{unit}"], (row, unit)
+            assert (row["c"] == "B") == (row["one_hour"] == 1), row
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", str(before))
 
 
 @pytest.mark.parametrize("cast", ["cast(A.s || s AS int)", "cast(A.s || s AS double)", "cast(A.s || s AS date)"])

@@ -55,15 +55,18 @@ def _cast(call: Call) -> str:
 
 def _timestampdiff(call: Call) -> str:
     assert call.unit is not None
-    if call.units is Units.BEGUN and call.unit == "WEEK":  # DuckDB's own counts seven days
-        return "DATE_DIFF('WEEK', DATE_TRUNC('WEEK', {0}), DATE_TRUNC('WEEK', {1}))"
-    if call.units is Units.BEGUN:
-        return f"DATE_DIFF('{call.unit}', {{0}}, {{1}})"
-    if call.units is Units.WHOLE_TO_LAST_DAY or call.unit not in _MONTHS:
+    if call.units is Units.WHOLE_TO_LAST_DAY:
         return f"DATE_SUB('{call.unit}', {{0}}, {{1}})"
+    # Of times with a zone, what clocks there show counts, as in Spark: an hour that they skip is none.
+    start, end = "CAST({0} AS TIMESTAMP)", "CAST({1} AS TIMESTAMP)"
+    if call.units is Units.BEGUN and call.unit == "WEEK":  # DuckDB's own counts seven days
+        return f"DATE_DIFF('WEEK', DATE_TRUNC('WEEK', {start}), DATE_TRUNC('WEEK', {end}))"
+    if call.units is Units.BEGUN:
+        return f"DATE_DIFF('{call.unit}', {start}, {end})"
+    if call.unit not in _MONTHS:
+        return f"DATE_SUB('{call.unit}', {start}, {end})"
     # DuckDB takes the last day of a short month for a whole month; Java counts whole days first, and then from day to
     # day.
-    start, end = "CAST({0} AS TIMESTAMP)", "CAST({1} AS TIMESTAMP)"
     first, last = (f"CAST({moment} AS DATE)" for moment in (start, end))
     earlier, later = (f"CAST({moment} AS TIME)" for moment in (start, end))
     whole = (
