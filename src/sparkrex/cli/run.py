@@ -6,12 +6,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sparkrex.cli.arguments import add_output_arguments, add_query_arguments
+from sparkrex.cli.command import Command
 from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import check_files, count_parquet_rows, count_rows, open_table, output_format, write_table
 from sparkrex.cli.own_input import refuse_files_of, refuse_own_input
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
-from sparkrex.cli.stream_arguments import check_stream_output, settle_sources
+from sparkrex.cli.stream_arguments import (
+    add_running_arguments,
+    add_source_arguments,
+    check_stream_output,
+    settle_sources,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -123,3 +130,18 @@ def summary(arguments: argparse.Namespace, rows_in: list[int | None], rows_out: 
     name_width, count_width = (max(len(line[place]) for line in lines) for place in (0, 1))
     shown = [f"{name.ljust(name_width)}  {count.rjust(count_width)} rows  {path}" for name, count, path in lines]
     return "\n".join([*shown, progress.summary()])
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_query_arguments(parser)
+    add_source_arguments(parser)
+    add_running_arguments(parser)
+    add_output_arguments(parser)
+
+
+RUN = Command(
+    "run", "run a query and write its result",
+    "Run a query over files and write its result: in memory, or on Spark with --master or --remote. "
+    "Over streams it runs until it is stopped (Ctrl-C), and gives rows as they are decided.",
+    _add_arguments, run,
+)

@@ -8,11 +8,13 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 import sparkrex as rex
+from sparkrex.cli.arguments import add_query_arguments
+from sparkrex.cli.command import Command
 from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import check_files, open_table
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
-from sparkrex.cli.stream_arguments import settle_sources
+from sparkrex.cli.stream_arguments import add_source_arguments, settle_sources
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +40,7 @@ def explain(arguments: argparse.Namespace) -> None:
         print(query.explain(frames, spark=spark))
 
 
-def version() -> None:
+def version(_: argparse.Namespace) -> None:
     """Print what a bug report should say."""
     print(f"SparkRex {rex.__version__}")
     print(f"Python {platform.python_version()}")
@@ -46,3 +48,23 @@ def version() -> None:
         print(f"PySpark {metadata.version('pyspark')}")
     except metadata.PackageNotFoundError:
         print("PySpark not installed: --master and --remote need it")
+
+
+def _add_explain_arguments(parser: argparse.ArgumentParser) -> None:
+    add_query_arguments(parser)
+    add_source_arguments(parser)
+    parser.add_argument(
+        "--analyze", action="store_true", help="run the query too, and show what was found and how long it took"
+    )
+
+
+EXPLAIN = Command(
+    "explain", "show the plan of a query",
+    "Show how a query would run: the matcher, why, and why not the others. Nothing is written.",
+    _add_explain_arguments, explain,
+)
+VERSION = Command(
+    "version", "print the versions of SparkRex, Python and Spark",
+    "Print the versions of SparkRex, Python and Spark, for reports of faults.",
+    run=version,
+)
