@@ -281,7 +281,7 @@ TABLE: dict[str, Allowed] = {
     "cli/files": allow(PACKAGE, "cli", "columns", "columns/paths", packages="pyarrow"),
     "cli/profile": allow("cli", "modes/segments/planner"),
     "cli/session": allow("cli", "cli/files", "errors", "spark", "spark/files", packages="pyspark"),
-    "cli/spark_output": allow("cli", packages="pyspark"),
+    "cli/spark_output": allow("cli", "spark", packages="pyarrow pyspark"),
 }
 
 

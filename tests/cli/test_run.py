@@ -89,7 +89,7 @@ def test_json_keeps_what_json_has_no_word_for(tmp_path: Path) -> None:
 
 def test_the_query_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, ticks = write_inputs(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO(QUERY))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(QUERY.encode())))
     out = tmp_path / "out.parquet"
     assert main(["run", "-", "-t", ticks, "-o", str(out)]) == 0
     assert pq.read_table(out).to_pylist() == ANSWER

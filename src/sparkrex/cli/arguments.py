@@ -48,11 +48,15 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the result goes, and as what."""
     parser.add_argument(
-        "-o", "--output", metavar="PATH", help="of the result; Spark makes it a folder. Streams need none: their rows "
-        "are printed then; or they go to kafka://HOST:PORT/TOPIC",
+        "-o", "--output", metavar="PATH", help="where to write the result: .parquet, .csv or .json; on Spark a folder; "
+        "of streams also kafka://HOST:PORT/TOPIC. Without it, or with -, the result is printed",
     )
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
         "--format", choices=dict.fromkeys((*FORMATS, *PRINTED)), help="of the result (default: by the output's name, "
-        "else parquet; of rows that are printed text)",
+        "Parquet if it has no extension; text if it is printed); json is one object per line",
+    )
+    what.add_argument(
+        "--json", action="store_true", help="print the result as one JSON array; of streams an object per line"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")

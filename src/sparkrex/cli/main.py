@@ -7,18 +7,27 @@ not work with; 70 a fault of ours; 130 interrupted, 143 terminated.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import signal
 import sys
 import traceback
 import warnings
-from typing import TYPE_CHECKING
+from signal import SIGINT, SIGTERM
+from threading import current_thread, main_thread
+from typing import TYPE_CHECKING, NoReturn
 
 import sparkrex as rex
+from sparkrex.cli.cancelling import WORDS
+from sparkrex.cli.check import CHECK
 from sparkrex.cli.command import add_commands
-from sparkrex.cli.failures import Failed, Stopped, UsageError
+from sparkrex.cli.completion import COMPLETION
+from sparkrex.cli.failures import Failed, ReaderGone, Stopped, UsageError
 from sparkrex.cli.profile import PROFILE
 from sparkrex.cli.progress import ERASED
 from sparkrex.cli.run import RUN
 from sparkrex.cli.show import EXPLAIN, VERSION
+from sparkrex.cli.standard_output import say, write_text
 from sparkrex.cli.warmup import WARMUP
 from sparkrex.cli.workload import WORKLOAD
 
@@ -27,21 +36,79 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     RUN,
+    CHECK,
     EXPLAIN,
     WORKLOAD,
     WARMUP,
     PROFILE,
+    COMPLETION,
     VERSION,
 )
 """In the order of `rex --help`."""
 
 OK, WRONG_QUERY, USAGE, FAILED, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 70, 130
+_SIGNALS = 128
+"""From here on an exit code is a signal's."""
+
+
+def start() -> NoReturn:
+    """What the installed script calls: run one command, and end the process with its exit code."""
+    code = main()
+    if code >= _SIGNALS:
+        # Threads that were given up may still run kernels. Python would wait for some, and take the others' objects
+        # away from under them, of which DuckDB complains.
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            with contextlib.suppress(OSError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; argparse itself exits with 2, or with 0 after --help."""
-    parsed = make_parser().parse_args(arguments)
     usual_form, warnings.formatwarning = warnings.formatwarning, _written_warning
+    terminated = _Terminated()
+    try:
+        with terminated:
+            try:
+                code = _run(arguments)
+            finally:
+                if sys.stdout is not None:
+                    write_text("")  # what is printed by now has not arrived yet
+    except KeyboardInterrupt:
+        return complain(*((WORDS[SIGTERM], _SIGNALS + SIGTERM) if terminated else (WORDS[SIGINT], INTERRUPTED)))
+    except ReaderGone:
+        return OK
+    except Failed as error:
+        return complain(str(error), FAILED)
+    finally:
+        warnings.formatwarning = usual_form
+    return code
+
+
+class _Terminated:
+    """Turns SIGTERM into KeyboardInterrupt, so that nothing is left half done; true if it came."""
+
+    def __init__(self) -> None:
+        self._came = False
+
+    def __bool__(self) -> bool:
+        return self._came
+
+    def __enter__(self) -> None:
+        self._before = signal.signal(SIGTERM, self._interrupt) if current_thread() is main_thread() else None
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(SIGTERM, self._before)
+
+    def _interrupt(self, *_: object) -> None:
+        self._came = True
+        raise KeyboardInterrupt
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    parsed = make_parser().parse_args(arguments)
     try:
         parsed.run(parsed)
     except UsageError as error:
@@ -53,14 +120,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Failed as error:
         return complain(str(error), INTERNAL if error.is_internal else FAILED)
     except Stopped as stopped:
-        return complain(str(stopped), 128 + stopped.signal)
-    except KeyboardInterrupt:
-        return complain("interrupted", INTERRUPTED)
+        return complain(str(stopped), _SIGNALS + stopped.signal)
+    except ReaderGone:
+        raise
     except Exception:
         traceback.print_exc()
         return complain("rex: this is a fault of SparkRex, please report it with the lines above", INTERNAL)
-    finally:
-        warnings.formatwarning = usual_form
     return OK
 
 
@@ -80,7 +145,7 @@ def exit_code(error: rex.RexError) -> int:
 
 def complain(text: str, code: int) -> int:
     """Print a message for the user and pass the code on."""
-    print(text, file=sys.stderr)
+    say(text)
     return code
 
 
@@ -95,4 +160,4 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start()

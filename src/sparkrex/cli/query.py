@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import sparkrex as rex
 from sparkrex.cli.failures import UsageError
+from sparkrex.cli.standard_output import say
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +40,19 @@ def reads_local_files(arguments: argparse.Namespace) -> bool:
 
 def _text(path: str) -> str:
     try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        content = _read_standard_input() if path == "-" else Path(path).read_bytes()
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = "standard input" if path == "-" else path
+        raise UsageError(f"the query cannot be read: {place} is not UTF-8 at byte {error.start + 1}") from error
+    except OSError as error:
         hint = "; QUERY is a file with the query, or - for standard input" if " " in path else ""
         raise UsageError(f"the query cannot be read: {error}{hint}") from error
+
+
+def _read_standard_input() -> bytes:
+    if sys.stdin is None:
+        raise UsageError("the query cannot be read: standard input is closed")
+    if sys.stdin.isatty():
+        say("the query, then Ctrl-D:")
+    return sys.stdin.buffer.read()

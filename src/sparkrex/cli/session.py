@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sparkrex.cli.cancelling import Cancelling
 from sparkrex.cli.failures import Failed, SparkLost, UsageError
 from sparkrex.errors import is_from_spark
 
@@ -101,7 +102,8 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         with progress.stage("start Spark"), scratch.takes_stderr():
             spark = builder.getOrCreate()
         try:
-            yield spark
+            with Cancelling(lambda: _cancel_jobs(spark)):
+                yield spark
         finally:
             _stop(spark)
     except Exception as error:
@@ -113,6 +115,16 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         raise Failed(f"{message}\n{scratch.keep()}".rstrip(), is_internal=message.startswith("internal")) from error
     finally:
         scratch.remove()
+
+
+def _cancel_jobs(spark: SparkSession) -> None:
+    """End whatever the session runs."""
+    from pyspark.sql.utils import is_remote
+
+    if is_remote():
+        spark.interruptAll()
+    else:
+        spark.sparkContext.cancelAllJobs()
 
 
 def _stop(spark: SparkSession) -> None:

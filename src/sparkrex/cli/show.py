@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import sys
 from importlib import metadata
@@ -14,6 +15,7 @@ from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import check_files, open_table
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
+from sparkrex.cli.standard_output import write_text
 from sparkrex.cli.stream_arguments import add_source_arguments, settle_sources
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def explain(arguments: argparse.Namespace) -> None:
     query = compiled_query(arguments)
     if not is_on_spark(arguments):
         tables = {table.name: open_table(table) for table in arguments.tables}
-        print(query.explain(tables, analyze=arguments.analyze))
+        write_text(f"{query.explain(tables, analyze=arguments.analyze)}\n")
         return
     from sparkrex.cli.session import spark_session
     from sparkrex.cli.stream_sources import read_all
@@ -37,17 +39,26 @@ def explain(arguments: argparse.Namespace) -> None:
         check_files(arguments.tables)
     with spark_session(arguments, query.settings.time_zone, Progress(sys.stderr)) as spark:
         frames = read_all(spark, arguments)
-        print(query.explain(frames, spark=spark))
+        write_text(f"{query.explain(frames, spark=spark)}\n")
 
 
-def version(_: argparse.Namespace) -> None:
+def version(arguments: argparse.Namespace) -> None:
     """Print what a bug report should say."""
+    try:
+        spark = metadata.version("pyspark")
+    except metadata.PackageNotFoundError:
+        spark = None
+    if arguments.json:
+        found = {"sparkrex": rex.__version__, "python": platform.python_version(), "pyspark": spark}
+        write_text(json.dumps(found) + "\n")
+        return
     print(f"SparkRex {rex.__version__}")
     print(f"Python {platform.python_version()}")
-    try:
-        print(f"PySpark {metadata.version('pyspark')}")
-    except metadata.PackageNotFoundError:
-        print("PySpark not installed: --master and --remote need it")
+    print(f"PySpark {spark or 'not installed: --master and --remote need it'}")
+
+
+def _add_version_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as one JSON object")
 
 
 def _add_explain_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,5 +77,5 @@ EXPLAIN = Command(
 VERSION = Command(
     "version", "print the versions of SparkRex, Python and Spark",
     "Print the versions of SparkRex, Python and Spark, for reports of faults.",
-    run=version,
+    _add_version_arguments, version,
 )

@@ -14,6 +14,7 @@ from sparkrex.cli.files import check_files, open_table, table_argument
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import is_on_spark, reads_local_files
 from sparkrex.cli.run import check_output, run_in_memory, run_on_spark, summary
+from sparkrex.cli.standard_output import say, write_text
 from sparkrex.cli.stream_arguments import add_running_arguments, add_source_arguments, settle_sources
 
 if TYPE_CHECKING:
@@ -100,13 +101,13 @@ def run_workload(arguments: argparse.Namespace) -> None:
     if arguments.streams:
         from sparkrex.cli.run_stream import run_stream
 
-        print(told, file=sys.stderr)
+        say(told)
         run_stream(command, arguments, progress)
         return
     execute = run_on_spark if is_on_spark(arguments) else run_in_memory
     rows_in, rows_out = execute(command, arguments, progress)
-    print(told, file=sys.stderr)
-    print(summary(arguments, rows_in, rows_out, progress), file=sys.stderr)
+    say(told)
+    say(summary(arguments, rows_in, rows_out, progress))
 
 
 def explain_workload(arguments: argparse.Namespace) -> None:
@@ -129,7 +130,7 @@ def explain_workload(arguments: argparse.Namespace) -> None:
             explanation = command.workload.explain(open_table(arguments.tables[0]))
     if arguments.picture is not None:
         explanation.save(arguments.picture)
-    print(explanation)
+    write_text(f"{explanation}\n")
 
 
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
