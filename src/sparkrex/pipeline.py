@@ -177,6 +177,11 @@ def check_matcher(query: ParsedQuery, settings: Settings) -> None:
     )
 
 
+def table_names(query: ParsedQuery) -> tuple[str, ...]:
+    """The tables that the query reads and does not make itself."""
+    return tuple(named_tables(query.statement))
+
+
 def name_single_table(query: ParsedQuery, table: object) -> dict[str, object]:
     """A table without a name under the name of the one table that the query reads."""
     names = named_tables(query.statement)

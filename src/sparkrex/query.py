@@ -216,6 +216,18 @@ class Query:
         return other
 
     @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables that a statement reads; a clause alone has a table without a name.
+
+        >>> import sparkrex as rex
+        >>> rex.compile("SELECT * FROM t JOIN u ON t.x = u.x").tables
+        ('t', 'u')
+        """
+        from sparkrex.pipeline import table_names
+
+        return () if self._keyword is not None else table_names(self._parsed)
+
+    @property
     def has_segments(self) -> bool:
         """Whether a segment search is in it."""
         return "segments" in self._parsed.modes()

@@ -261,7 +261,9 @@ TABLE: dict[str, Allowed] = {
         "side_parts", "spark", "spark/streaming",
         packages="pyarrow pyspark",
     ),
-    "__init__": allow("settings", "errors", "explanation", "query", "api"),
+    "__init__": allow("settings", "errors", "explanation", "query", "api", "notebook"),
+    # The cell magic: a command of notebooks.
+    "notebook": allow(PACKAGE, "cli", "errors", packages="pyarrow"),
     # Queries that call every kernel.
     "warmup": allow("api", "settings", "errors", packages="numpy numba pyarrow"),
     # Presentation: the public names only, and hints. Two files open the Spark session that the command line asks for

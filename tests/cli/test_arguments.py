@@ -61,7 +61,8 @@ def test_a_wrong_command_is_2(tmp_path: Path, arguments: list[str], capsys: pyte
     ("text", "value"),
     [
         ("x=5", 5), ("x=1_000", 1000), ("x=64MB", 64 << 20), ("x=64 mib", 64 << 20), ("x=2GB", 2 << 30),
-        ("x=none", None), ("x=Europe/Berlin", "Europe/Berlin"), ("x=a, b", ("a", "b")),
+        ("x=none", None), ("x=True", True), ("x=false", False),
+        ("x=Europe/Berlin", "Europe/Berlin"), ("x=a, b", ("a", "b")),
         ("x=", ""), ("x=a=b", "a=b"), ("x=-1", "-1"),
     ],
 )

@@ -91,7 +91,7 @@ def _error(error: rex.RexError) -> dict[str, object]:
     return {
         "code": error.code, "message": error.message, "line": place and place[0], "column": place and place[1],
         "length": error.span.end - error.span.start if place and error.span else None,
-        "notes": list(error.notes), "hint": error.command_hint or error.hint,
+        "notes": list(error.notes), "hint": error.hint_of_command,
     }
 
 

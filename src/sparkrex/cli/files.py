@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,7 +123,8 @@ def write_table(result: pa.Table, path: str, kind: str) -> None:
     except (pa.ArrowException, OSError) as error:
         raise Failed(f"{path} cannot be written as {kind}: {error}") from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing can be written, nothing is there
+            unfinished.unlink(missing_ok=True)
 
 
 def write_columns(result: pa.Table, file: IO[bytes], kind: str) -> None:

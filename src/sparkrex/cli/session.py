@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.cli.cancelling import Cancelling
 from sparkrex.cli.failures import Failed, SparkLost, UsageError
-from sparkrex.errors import is_from_spark
+from sparkrex.errors import is_from_spark, with_options
 
 if TYPE_CHECKING:
     import argparse
@@ -170,7 +170,7 @@ def readable(error: BaseException) -> str:
     text = str(error)
     ours = _OUR_ERROR.search(text)
     if ours is not None:
-        return ours[0].rstrip()
+        return with_options(ours[0].rstrip())
     told = list(itertools.takewhile(lambda line: not _STACK_LINE.match(line), filter(str.strip, text.splitlines())))
     return "\n".join(["Spark failed:", *told[:_LONGEST_MESSAGE]])
 

@@ -31,8 +31,8 @@ def whole_text(table: pa.Table) -> str:
     return aligned_lines([names, *zip(*cells, strict=True)], widths, numeric_columns(table))
 
 
-def fitted_text(table: pa.Table, n_columns: int) -> str:
-    """What fits a terminal of so many columns, and a line with the number of rows."""
+def fitted_text(table: pa.Table, n_columns: int, way_out: str = "--output PATH or a pipe gets all") -> str:
+    """What fits a terminal of so many columns, and a line with the number of rows; `way_out` says how to see more."""
     n_rows = table.num_rows
     told = f"{n_rows:,} row{'' if n_rows == 1 else 's'}"
     if not table.num_columns:
@@ -60,7 +60,7 @@ def fitted_text(table: pa.Table, n_columns: int) -> str:
         rows.insert(half, tuple(CUT for _ in header))
         told += f", the first and last {half} shown"
     if len(kept) < len(widths) or is_cut:
-        told += "; --output PATH or a pipe gets all"
+        told += f"; {way_out}"
     return aligned_lines([header, rule, *rows], capped, shown_rights) + f"{told}\n"
 
 
