@@ -13,7 +13,7 @@ from sparkrex.cli.cells import padded, visible, width_of
 from sparkrex.cli.command import Command
 from sparkrex.cli.files import check_files, open_table
 from sparkrex.cli.progress import Progress
-from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
+from sparkrex.cli.query import compiled_query, is_on_spark, query_text, reads_local_files
 from sparkrex.cli.standard_output import say, write_text
 from sparkrex.cli.stream_arguments import add_source_arguments, settle_sources
 
@@ -30,12 +30,13 @@ def check(arguments: argparse.Namespace) -> None:
     Without any table only the text can be read: then there are no columns.
     """
     settle_sources(arguments)
+    text = query_text(arguments)
     failed: rex.RexError | None = None
     columns: Columns | None = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            query = compiled_query(arguments)
+            query = compiled_query(arguments, text)
             columns = _columns(query, arguments)
         except rex.RexError as error:
             failed = error

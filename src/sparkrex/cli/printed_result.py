@@ -32,9 +32,9 @@ def printed_format(arguments: argparse.Namespace) -> str:
 def print_result(result: pa.Table, kind: str) -> None:
     """Print it; on a terminal a table is cut to what fits."""
     if kind == TEXT:
-        write_text(
-            fitted_text(result, columns_of_terminal()) if standard_output.is_terminal() else whole_text(result)
-        )
+        is_terminal = standard_output.is_terminal()
+        for part in [fitted_text(result, columns_of_terminal())] if is_terminal else whole_text(result):
+            write_text(part)
         return
     check_columns(result, "json" if kind == ARRAY else kind)
     with bytes_written() as file:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     import argparse
 
 
-def compiled_query(arguments: argparse.Namespace) -> rex.Query:
+def compiled_query(arguments: argparse.Namespace, text: str) -> rex.Query:
     """The query, parsed with its values, so that a mistake shows before any file is read and any Spark is started."""
     names = [table.name.lower() for table in [*arguments.tables, *arguments.streams]]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"table {name} is given twice")
     return rex.compile(
-        _text(arguments.query), args=dict(arguments.args), dialect=arguments.dialect, settings=dict(arguments.settings)
+        text, args=dict(arguments.args), dialect=arguments.dialect, settings=dict(arguments.settings)
     )
 
 
@@ -38,7 +38,9 @@ def reads_local_files(arguments: argparse.Namespace) -> bool:
     return url.startswith("local") and not is_configured
 
 
-def _text(path: str) -> str:
+def query_text(arguments: argparse.Namespace) -> str:
+    """The text of the query, which somebody may have to type first."""
+    path = arguments.query
     try:
         content = _read_standard_input() if path == "-" else Path(path).read_bytes()
         return content.decode("utf-8-sig")

@@ -13,7 +13,7 @@ from sparkrex.cli.files import check_files, count_parquet_rows, count_rows, open
 from sparkrex.cli.own_input import refuse_files_of, refuse_own_input
 from sparkrex.cli.printed_result import TEXT, print_result, printed_format
 from sparkrex.cli.progress import Progress
-from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
+from sparkrex.cli.query import compiled_query, is_on_spark, query_text, reads_local_files
 from sparkrex.cli.standard_output import is_terminal, say
 from sparkrex.cli.stream_arguments import (
     TERMINAL,
@@ -33,8 +33,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the query, write or print its result, and a summary on standard error."""
     check_output(arguments)
     progress = Progress(sys.stderr)
+    text = query_text(arguments)
     with progress.stage("plan"):
-        query = compiled_query(arguments)
+        query = compiled_query(arguments, text)
     if arguments.streams:
         from sparkrex.cli.run_stream import run_stream
 

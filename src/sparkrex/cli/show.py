@@ -14,7 +14,7 @@ from sparkrex.cli.command import Command
 from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import check_files, open_table
 from sparkrex.cli.progress import Progress
-from sparkrex.cli.query import compiled_query, is_on_spark, reads_local_files
+from sparkrex.cli.query import compiled_query, is_on_spark, query_text, reads_local_files
 from sparkrex.cli.standard_output import write_text
 from sparkrex.cli.stream_arguments import add_source_arguments, settle_sources
 
@@ -27,7 +27,7 @@ def explain(arguments: argparse.Namespace) -> None:
     settle_sources(arguments)
     if arguments.analyze and is_on_spark(arguments):
         raise UsageError("--analyze is for queries in memory; Spark's own interface shows the time of every stage")
-    query = compiled_query(arguments)
+    query = compiled_query(arguments, query_text(arguments))
     if not is_on_spark(arguments):
         tables = {table.name: open_table(table) for table in arguments.tables}
         write_text(f"{query.explain(tables, analyze=arguments.analyze)}\n")

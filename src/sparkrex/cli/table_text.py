@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sparkrex.cli.cells import CUT, cells_of, padded, shortened, visible, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
@@ -20,15 +20,22 @@ _GAP = "  "
 _NARROWEST = 6
 """Columns of a terminal that a column of the table keeps where it has to be cut."""
 _ROWS_SHOWN = 40
+_ROWS_AT_ONCE = 10_000
 
 
-def whole_text(table: pa.Table) -> str:
-    """All rows under a line of names, columns aligned."""
+def whole_text(table: pa.Table) -> Iterator[str]:
+    """All rows under a line of names, some at a time, columns aligned by the first 10,000 rows."""
     if not table.num_columns:
-        return ""
-    names, cells = _cells(table)
-    widths = [max(map(width_of, [name, *column])) for name, column in zip(names, cells, strict=True)]
-    return aligned_lines([names, *zip(*cells, strict=True)], widths, numeric_columns(table))
+        return
+    rights = numeric_columns(table)
+    widths: list[int] = []
+    for begin in range(0, max(table.num_rows, 1), _ROWS_AT_ONCE):
+        names, cells = _cells(table.slice(begin, _ROWS_AT_ONCE))
+        rows: list[Sequence[str]] = list(zip(*cells, strict=True))
+        if not widths:
+            widths = [max(map(width_of, [name, *column])) for name, column in zip(names, cells, strict=True)]
+            rows.insert(0, names)
+        yield aligned_lines(rows, widths, rights)
 
 
 def fitted_text(table: pa.Table, n_columns: int, way_out: str = "--output PATH or a pipe gets all") -> str:
