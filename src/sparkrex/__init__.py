@@ -12,6 +12,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sparkrex.api import (
     aggregate,
     compile,
@@ -50,3 +52,10 @@ __all__ = [
     "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "drain", "events", "explain", "failed",
     "late", "match", "matches", "progress", "register_table_function", "ship", "sql", "state", "trends", "workload",
 ]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext sparkrex` calls: cells that begin with `%%rex` are queries then."""
+    from sparkrex.notebook import register
+
+    register(shell)

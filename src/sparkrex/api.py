@@ -480,6 +480,7 @@ def workload(
         raise UnsupportedError(
             "REX301", "side_rows and on_error=\"report\" are not supported for workloads", None, None,
             hint="run the patterns that need them as queries of their own: rex.events",
+            command_hint="run the patterns that need them as queries of their own, by rex run",
         )
     return Workload(
         patterns, stream_options, options, _dialect(dialect), made, args=args, strict=strict, on_progress=on_progress

@@ -7,6 +7,7 @@ Errors cross process boundaries (Spark workers), so every class pickles by its f
 from __future__ import annotations
 
 import difflib
+import re
 import traceback
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -92,7 +93,13 @@ CODES: dict[str, str] = {
     "REX901": "internal error",
 }
 
+_OF_A_CELL = ("get_ipython().run_cell_magic(", "%%")
+"""How the line begins that a cell with a magic comes to: it has the whole query, which the message shows."""
 _NOT_THE_USERS = ("sparkrex", "pyspark", "py4j", "IPython", "ipykernel", "contextlib")
+
+
+_OF_A_LIMIT = re.compile(r"raise (?:the setting )?(max_\w+)")
+"""How a hint speaks of a limit that is a setting: an option of the command."""
 
 
 class RexError(Exception):
@@ -132,7 +139,12 @@ class RexError(Exception):
 
     def for_command(self) -> str:
         """The text that the command shows."""
-        return self._show_with(self.command_hint or self.hint)
+        return self._show_with(self.hint_of_command)
+
+    @property
+    def hint_of_command(self) -> str | None:
+        """The hint in the words of the command."""
+        return self.command_hint or (self.hint and with_options(self.hint))
 
     def _show_with(self, hint: str | None) -> str:
         parts = [f"{self.kind}[{self.code}]: {self.message}"]
@@ -158,7 +170,10 @@ class RexError(Exception):
             found for found in traceback.extract_tb(self.__traceback__)
             if any(found.filename == frame.f_code.co_filename for frame in frames)
         ]
-        lines = [f"in {found.name}, line {found.lineno}: {found.line}".removesuffix(": ") for found in summary]
+        lines = [
+            f"in {found.name}, line {found.lineno}: {found.line}".removesuffix(": ") for found in summary
+            if not (found.line or "").startswith(_OF_A_CELL)
+        ]
         return [*lines, *str(self).split("\n")]
 
     @property
@@ -214,6 +229,11 @@ def _restore(
 def is_from_spark(error: BaseException) -> bool:
     """Whether Spark, or the way to it, raised this in its own words."""
     return any(kind.__module__.split(".")[0] in ("pyspark", "py4j", "grpc") for kind in type(error).__mro__)
+
+
+def with_options(text: str) -> str:
+    """A text of ours with the options of the command where it speaks of limits that are settings."""
+    return _OF_A_LIMIT.sub(r"raise --set \1=N", text)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

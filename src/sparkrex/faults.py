@@ -45,6 +45,7 @@ def faults_reported(text: str) -> Iterator[None]:
             "REX106", "the query is nested too deeply, or has an expression of hundreds of operators", Source(text),
             _deepest(text),
             hint="compute a part of it in a subquery, use IN for many alternatives, or raise sys.setrecursionlimit",
+            command_hint="compute a part of it in a subquery, or use IN for many alternatives",
         ) from error
     except Exception as error:
         # What Spark, or the way to it, says in its own words is no fault of ours: the session has ended.

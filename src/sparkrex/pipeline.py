@@ -177,6 +177,11 @@ def check_matcher(query: ParsedQuery, settings: Settings) -> None:
     )
 
 
+def table_names(query: ParsedQuery) -> tuple[str, ...]:
+    """The tables that the query reads and does not make itself."""
+    return tuple(named_tables(query.statement))
+
+
 def name_single_table(query: ParsedQuery, table: object) -> dict[str, object]:
     """A table without a name under the name of the one table that the query reads."""
     names = named_tables(query.statement)
@@ -296,6 +301,26 @@ def explain_query(
         host.close()
 
 
+def describe_query(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> list[tuple[str, str]]:
+    """Names and types of the result's columns, types in the words of the query's dialect. No row is read."""
+    check_single(query, settings)
+    arrow = {name: to_arrow(name, value) for name, value in tables.items()}
+    host = _open_host(query, {name: value.schema.empty_table() for name, value in arrow.items()}, settings)
+    try:
+        result: pa.Table | None = None
+        for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
+            plan, table, evaluator = prepare_relation(query, relation, clause, host, reads_rows=False)
+            result = run_relation(plan, table, evaluator, settings)
+            host.register(relation.placeholder, result)
+        if query.statement.bare_relation is not None and result is not None and result.column_names == [NO_COLUMNS]:
+            return []
+        with explaining_outside(query):
+            described = host.describe(host.translated(query.statement.host_sql))
+        return [(name, kind.sql(query.statement.dialect)) for name, kind in described]
+    finally:
+        host.close()
+
+
 def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> DuckDbHost:
     statement = query.statement
     if statement.action is not None:
@@ -327,9 +352,12 @@ def _refuse_action(action: Action, statement: Statement) -> None:
 
 
 def prepare_relation(
-    query: ParsedQuery, relation: Relation, clause: Any, host: DuckDbHost
+    query: ParsedQuery, relation: Relation, clause: Any, host: DuckDbHost, *, reads_rows: bool = True
 ) -> tuple[Plan, pa.Table, RelationEvaluator]:
-    """Plan of a relation, the columns of its input that the plan uses, and its evaluator."""
+    """Plan of a relation, the columns of its input that the plan uses, and its evaluator.
+
+    Without `reads_rows` the columns are empty, whatever the input would compute.
+    """
     base: ArrowInput | None = host.tables.get(relation.input_table.lower()) if relation.input_table else None
     input_sql = ""
     if base is not None:
@@ -352,7 +380,8 @@ def prepare_relation(
         table = read_columns(base, used)
     else:
         listed = ", ".join(_quote(name) for name in used) or "NULL AS rex_none"
-        table = host.query(f"SELECT {listed} FROM ({input_sql})", relation.span)
+        limit = "" if reads_rows else " LIMIT 0"
+        table = host.query(f"SELECT {listed} FROM ({input_sql}){limit}", relation.span)
     if host.settings.side_rows:
         table = with_input_row(table)
     return plan, table, RelationEvaluator(host, relation.prefix)

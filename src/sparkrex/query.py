@@ -173,6 +173,29 @@ class Query:
                 explained, "duckdb", statement.host_sql, is_bare=is_bare, rewritten=parsed.rewritten()
             )
 
+    def columns(
+        self, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: Any
+    ) -> list[tuple[str, str]]:
+        """The columns of the result over these tables, with their types: the query is analysed, and not run.
+
+        >>> import pyarrow as pa, sparkrex as rex
+        >>> rex.match("ORDER BY x MEASURES COUNT(*) AS n PATTERN (A+)").columns(pa.table({"x": [1, 2]}))
+        [('n', 'BIGINT')]
+        """
+        from sparkrex.pipeline import describe_query
+
+        parsed, given = self._bound(args), self._name_tables_of_call(tables, named)
+        if _is_on_spark(given, spark):
+            from sparkrex.spark.batch import explain_on_spark
+
+            on_spark = _for_spark(given)
+            with faults_reported(self.text):
+                _, frame = explain_on_spark(parsed, on_spark, spark, self.settings)
+                return [(field.name, field.dataType.simpleString().upper()) for field in frame.schema]
+        arrow = _in_memory(given)
+        with faults_reported(self.text):
+            return describe_query(parsed, arrow, self.settings)
+
     def drain(
         self, checkpoint: str, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: Any
     ) -> DataFrame:
@@ -191,6 +214,18 @@ class Query:
         other = copy(self)
         other.settings = settings
         return other
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables that a statement reads; a clause alone has a table without a name.
+
+        >>> import sparkrex as rex
+        >>> rex.compile("SELECT * FROM t JOIN u ON t.x = u.x").tables
+        ('t', 'u')
+        """
+        from sparkrex.pipeline import table_names
+
+        return () if self._keyword is not None else table_names(self._parsed)
 
     @property
     def has_segments(self) -> bool:

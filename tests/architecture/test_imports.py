@@ -261,7 +261,9 @@ TABLE: dict[str, Allowed] = {
         "side_parts", "spark", "spark/streaming",
         packages="pyarrow pyspark",
     ),
-    "__init__": allow("settings", "errors", "explanation", "query", "api"),
+    "__init__": allow("settings", "errors", "explanation", "query", "api", "notebook"),
+    # The cell magic: a command of notebooks.
+    "notebook": allow(PACKAGE, "cli", "errors", packages="pyarrow"),
     # Queries that call every kernel.
     "warmup": allow("api", "settings", "errors", packages="numpy numba pyarrow"),
     # Presentation: the public names only, and hints. Two files open the Spark session that the command line asks for
@@ -281,7 +283,7 @@ TABLE: dict[str, Allowed] = {
     "cli/files": allow(PACKAGE, "cli", "columns", "columns/paths", packages="pyarrow"),
     "cli/profile": allow("cli", "modes/segments/planner"),
     "cli/session": allow("cli", "cli/files", "errors", "spark", "spark/files", packages="pyspark"),
-    "cli/spark_output": allow("cli", packages="pyspark"),
+    "cli/spark_output": allow("cli", "spark", packages="pyarrow pyspark"),
 }
 
 

@@ -44,8 +44,17 @@ def write_inputs(folder: Path) -> tuple[str, str]:
 
 def rex(*arguments: str, text: str | None = None, scratch: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own, as the installed script does; `scratch` is its folder for logs."""
-    command = [sys.executable, "-c", "import sys; from sparkrex.cli.main import main; sys.exit(main())", *arguments]
+    command = [sys.executable, "-c", "from sparkrex.cli.main import start; start()", *arguments]
     environment = os.environ | ({"TMPDIR": str(scratch)} if scratch else {})
     return subprocess.run(
         command, input=text, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def started(*arguments: str, scratch: Path) -> subprocess.Popen[str]:
+    """The command, running, as the leader of a group of its own: signals to the group do not reach the test."""
+    command = [sys.executable, "-c", "from sparkrex.cli.main import start; start()", *arguments]
+    return subprocess.Popen(
+        command, env=os.environ | {"TMPDIR": str(scratch)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.commands import write_inputs
 
+import sparkrex
 from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import output_format, table_argument
 from sparkrex.cli.main import main
@@ -23,8 +25,14 @@ if TYPE_CHECKING:
     [
         [],
         ["walk"],
-        ["run", "{query}", "-t", "{ticks}"],
         ["run", "{query}", "-t", "ticks", "-o", "{out}"],
+        ["run", "{query}", "-t", "{ticks}", "--overwrite"],
+        ["run", "{query}", "-t", "{ticks}", "--json", "-o", "{out}"],
+        ["run", "{query}", "-t", "{ticks}", "--json", "--format", "csv"],
+        ["run", "{query}", "-t", "{ticks}", "-o", "{out}", "--format", "text"],
+        ["run", "{query}", "-t", "{ticks}", "-o", "{out}.odt"],
+        ["check", "{query}.none", "-t", "{ticks}"],
+        ["completion", "tcsh"],
         ["run", "{query}", "-t", "=x.parquet", "-o", "{out}"],
         ["run", "{query}", "-t", "ticks=ticks.txt", "-o", "{out}"],
         ["run", "{query}", "-t", "{ticks}", "-t", "TICKS=x.parquet", "-o", "{out}"],
@@ -53,7 +61,8 @@ def test_a_wrong_command_is_2(tmp_path: Path, arguments: list[str], capsys: pyte
     ("text", "value"),
     [
         ("x=5", 5), ("x=1_000", 1000), ("x=64MB", 64 << 20), ("x=64 mib", 64 << 20), ("x=2GB", 2 << 30),
-        ("x=none", None), ("x=Europe/Berlin", "Europe/Berlin"), ("x=a, b", ("a", "b")),
+        ("x=none", None), ("x=True", True), ("x=false", False),
+        ("x=Europe/Berlin", "Europe/Berlin"), ("x=a, b", ("a", "b")),
         ("x=", ""), ("x=a=b", "a=b"), ("x=-1", "-1"),
     ],
 )
@@ -73,13 +82,14 @@ def test_formats_by_name(path: str, expected: str) -> None:
 
 
 def test_the_format_of_a_result_by_name() -> None:
-    names = ("a.parquet", "a.csv", "a.json", "a.out", "a")
-    assert [output_format(name) for name in names] == ["parquet", "csv", "json", "parquet", "parquet"]
+    names = ("a.parquet", "a.csv", "a.JSON", "a.ndjson", "a", "there.d/a", "a.csv/")
+    expected = ["parquet", "csv", "json", "json", "parquet", "parquet", "csv"]
+    assert [output_format(name) for name in names] == expected
 
 
-@pytest.mark.parametrize("name", ["a.tsv", "a.xlsx", "a.txt", "-"])
-def test_a_result_that_would_be_something_else_than_its_name_says(name: str) -> None:
-    with pytest.raises(UsageError, match=r"\.csv or \.json file, or give --format"):
+@pytest.mark.parametrize("name", ["a.tsv", "a.xlsx", "a.out", "a.csv.gz", "a.v2"])
+def test_an_output_of_an_unknown_kind_names_the_known_ones(name: str) -> None:
+    with pytest.raises(UsageError, match=r"\.parquet, \.csv, \.json, \.jsonl, \.ndjson, or with none .* --format says"):
         output_format(name)
 
 
@@ -95,11 +105,20 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["version"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["SparkRex", "Python", "PySpark"]
+    assert main(["version", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"sparkrex", "python", "pyspark"}
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"rex {sparkrex.__version__}\n"
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["run", "--help"], ["explain", "--help"], ["workload", "run", "--help"], ["version"]],
+    [
+        ["--help"], ["run", "--help"], ["explain", "--help"], ["workload", "run", "--help"], ["version"],
+        ["completion", "bash"],
+    ],
 )
 def test_help_and_version_load_nothing_heavy(arguments: list[str]) -> None:
     code = (
@@ -110,4 +129,4 @@ def test_help_and_version_load_nothing_heavy(arguments: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "SparkRex" in done.stdout or "usage: rex" in done.stdout
+    assert "SparkRex" in done.stdout or "usage: rex" in done.stdout or "completion" in done.stdout

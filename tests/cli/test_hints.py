@@ -28,6 +28,15 @@ MATCH = "ticks MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS price > {})"
         ("CREATE TABLE u AS SELECT * FROM " + MATCH.format("1"), [], "rex run writes its result to --output"),
         ("MATCH_RECOGNIZE (PATTERN (A))", [], "write SELECT * FROM t MATCH_RECOGNIZE (...)"),
         (
+            "SELECT * FROM ticks MATCH_RECOGNIZE (ORDER BY ts PATTERN (A+ B) DEFINE A AS price > AVG(A.price) - 9, "
+            "B AS price > SUM(A.price) * 9)", ["--set", "max_steps=3"],
+            "bound the quantifiers, add WITHIN, or raise --set max_steps=N",
+        ),
+        (
+            "SELECT * FROM ticks MATCH_TRENDS (COUNTS LOG RETURN COUNT(*) AS n PATTERN A+ SEMANTICS "
+            "skip-till-any-match)", [], "TIME comes first: TIME ts",
+        ),
+        (
             "SELECT * FROM " + MATCH.format("1"), ["--set", "matcher=nfab"],
             "of rows: automaton, ops, ops_forward, ops_reverse, backtrack, interpreter",
         ),
@@ -38,7 +47,7 @@ def test_hints_speak_the_command(
 ) -> None:
     query, ticks = write_inputs(tmp_path)
     (tmp_path / "q.sql").write_text(text, encoding="utf-8")
-    assert main(["run", query, "-t", ticks, "-o", str(tmp_path / "out.parquet"), *options]) in (1, 2)
+    assert main(["run", query, "-t", ticks, "-o", str(tmp_path / "out.parquet"), *options]) in (1, 2, 3)
     shown = capsys.readouterr().err
     assert shown.splitlines()[-1] == f"hint: {hint}" or shown.rstrip().endswith(hint), shown
     for python in ("rex.", "args=", "spark=", "tables=", "settings="):
@@ -86,3 +95,8 @@ def test_a_value_may_stand_where_only_a_constant_can(tmp_path: Path) -> None:
     clause = "PARTITION BY symbol ORDER BY ts PATTERN (A+) WITHIN :window"
     (tmp_path / "q.sql").write_text(f"SELECT * FROM ticks MATCH_RECOGNIZE ({clause})", encoding="utf-8")
     assert main(["run", query, "-t", ticks, "-o", str(tmp_path / "out.parquet"), "--arg", "window=1"]) == 0
+
+
+def test_an_error_of_a_worker_names_options_too() -> None:
+    text = "sparkrex.errors.ExecutionError: error[REX403]: too many\nhint: add WITHIN, or raise the setting max_steps\n"
+    assert session.readable(RuntimeError(text)).endswith("hint: add WITHIN, or raise --set max_steps=N")

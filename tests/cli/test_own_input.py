@@ -89,6 +89,7 @@ def test_a_neighbour_of_the_input_is_a_good_output(tmp_path: Path) -> None:
     out = tmp_path / "x.parquet.out"
     for table in ("x.parquet", "parts", "[lx]*k.parquet"):
         arguments = ["run", str(tmp_path / "q.sql"), "-t", f"ticks={tmp_path / table}", "-o", str(out), "--overwrite"]
+        arguments += ["--format", "parquet"]
         assert main(arguments) == 0
         assert pq.read_table(out).to_pylist() == ANSWER
 

@@ -89,7 +89,7 @@ def test_json_keeps_what_json_has_no_word_for(tmp_path: Path) -> None:
 
 def test_the_query_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, ticks = write_inputs(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO(QUERY))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(QUERY.encode())))
     out = tmp_path / "out.parquet"
     assert main(["run", "-", "-t", ticks, "-o", str(out)]) == 0
     assert pq.read_table(out).to_pylist() == ANSWER
@@ -206,3 +206,29 @@ def test_what_a_link_points_to_is_replaced(tmp_path: Path) -> None:
     assert main(["run", query, "-t", ticks, "-o", str(tmp_path / "link.csv"), "--overwrite"]) == 0
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text(encoding="utf-8").startswith('"symbol"')
+
+
+def test_a_folder_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system", str(path))
+
+    query, ticks = write_inputs(tmp_path)
+    for name in ("open", "unlink"):  # tests may run as root, whom no folder refuses
+        monkeypatch.setattr(Path, name, refuse)
+    monkeypatch.setattr(Path, "read_bytes", lambda _: QUERY.encode())
+    assert main(["run", query, "-t", ticks, "-o", str(tmp_path / "out.csv")]) == 3
+    shown = capsys.readouterr().err
+    assert "out.csv cannot be written as csv: [Errno 30] Read-only file system" in shown
+    assert "Traceback" not in shown
+
+
+def test_a_query_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    query, ticks = write_inputs(tmp_path)
+    Path(query).write_bytes(b"SELECT \xff FROM ticks")
+    assert main(["run", query, "-t", ticks]) == 2
+    assert "is not UTF-8 at byte 8" in capsys.readouterr().err
+    Path(query).write_bytes(b"\xef\xbb\xbf" + QUERY.encode())  # as editors on Windows begin a file
+    assert main(["run", query, "-t", ticks]) == 0
+    assert main(["run", str(tmp_path), "-t", ticks]) == 2

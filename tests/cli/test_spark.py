@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import signal
+import time
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
-from tests.cli.commands import ANSWER, rex, write_inputs
+from tests.cli.commands import ANSWER, rex, started, write_inputs
 from tests.workloads.streams import DOORS, PAIR
 
 from sparkrex.cli.session import readable
@@ -83,6 +89,54 @@ def test_a_workload(tmp_path: Path) -> None:
     assert lines[0].startswith("warning: patterns without an equivalence test (pair)")
     assert lines[1] == "1 pattern"
     assert lines[3].split()[:3] == ["result", "4", "rows"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["run", "workload run"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, what: str, number: signal.Signals) -> None:
+    if what == "run":
+        text = "SELECT * FROM range(1000000000000) WHERE id % 1000000007 = 5"
+        (tmp_path / "q.sql").write_text(text, encoding="utf-8")
+        given = [str(tmp_path / "q.sql")]
+    else:
+        many = pa.concat_tables([DOORS.set_column(0, "ts", pc.add(DOORS["ts"], 10 * n)) for n in range(50_000)])
+        pq.write_table(many, tmp_path / "doors.parquet")
+        (tmp_path / "patterns").mkdir()
+        (tmp_path / "patterns" / "pair.rex").write_text(f"{PAIR.split(' WITHIN')[0]} WITHIN 500", encoding="utf-8")
+        table = str(tmp_path / "doors.parquet")
+        given = [str(tmp_path / "patterns"), "-t", table, "--time", "ts", "--type", "sensor"]
+    before = sorted(path.name for path in tmp_path.iterdir())
+    (tmp_path / "scratch").mkdir()
+    options = ["-o", str(tmp_path / "out"), "--master", "local[2]"]
+    with started(*what.split(), *given, *options, scratch=tmp_path / "scratch") as run:
+        limit = time.monotonic() + 120
+        while not list(tmp_path.glob(".out.*.new/_temporary/*")):  # the job has begun
+            assert run.poll() is None
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        if number == signal.SIGINT:
+            os.killpg(run.pid, number)  # a terminal sends it to all processes
+        else:
+            run.send_signal(number)
+        printed, said = run.communicate(timeout=120)
+    assert run.returncode == 128 + number, said
+    assert printed == ""
+    lines = [line for line in said.splitlines() if not line.startswith("warning: ")]
+    assert lines == [{signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]]
+    shutil.rmtree(tmp_path / "scratch")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_results_are_printed(tmp_path: Path) -> None:
+    query, ticks = write_inputs(tmp_path)
+    done = rex("run", query, "-t", ticks, "--json", "--master", "local[2]", scratch=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sorted(json.loads(done.stdout), key=lambda row: row["symbol"]) == ANSWER
+    assert done.stderr.splitlines()[1].split() == ["result", "2", "rows", "printed"]
 
 
 @pytest.mark.spark

@@ -126,8 +126,7 @@ def test_a_wrong_command_is_2(
         (["--stream", "ticks=rate://5", "--files-per-batch", "1"], "?maxOffsetsPerTrigger=N"),
         (["--watermark", "ts 5 seconds", "-o", "{out}"], "--watermark is for streams, and there is no --stream"),
         (["--available-now", "-o", "{out}"], "--available-now is for streams"),
-        (["-t", "ticks={in}/a.parquet"], "--output PATH is needed"),
-        (["-t", "ticks={in}/a.parquet", "-o", "{out}", "--format", "text"], "--format text is for rows of streams"),
+        (["-t", "ticks={in}/a.parquet", "-o", "{out}", "--format", "text"], "--format text is for results"),
     ],
 )
 def test_other_wrong_commands(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sparkrex.cli import warmup
+from sparkrex import warmup
 from sparkrex.cli.main import main
 from sparkrex.warmup import steps
 

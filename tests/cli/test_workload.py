@@ -182,7 +182,7 @@ def test_a_kleene_with_too_many_events(
     (["--method", "best"], "unknown method 'best'"), (["--max-kleene", "0"], "max_kleene is 0"),
     (["--max-steps", "-1"], "max_steps is -1"), (["--ties", "loose"], "--ties"), (["--seed", "x"], "--seed"),
     (["--table", "other.parquet"], "a workload reads one table or stream"), (["--set", "speed=11"], "speed"),
-    (["--table", "doors.txt"], "does not end like what is read"), (["--output", "out.xlsx"], "cannot be written"),
+    (["--table", "doors.txt"], "does not end like what is read"), (["--output", "out.xlsx"], "written as .xlsx"),
 ])
 def test_a_wrong_command_is_2(
     arguments: list[str], tmp_path: Path, change: list[str], said: str, capsys: pytest.CaptureFixture[str]
@@ -194,14 +194,18 @@ def test_a_wrong_command_is_2(
     assert not (tmp_path / "out.parquet").exists()
 
 
+def test_events_are_printed_without_an_output(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*arguments, "--format", "json"]) == 0
+    shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert shown == _expected().to_pylist()
+
+
 def test_what_is_needed(arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["-o", str(tmp_path / "out.parquet")]
     assert _code([*arguments[:3], *arguments[5:], *out]) == 2
     assert capsys.readouterr().err.startswith("rex workload run: error: a workload reads one table or stream: ")
     assert _code([*arguments[:5], *out]) == 2
     assert "--time" in capsys.readouterr().err
-    assert _code(arguments) == 2
-    assert "--output" in capsys.readouterr().err
     assert _code(["workload", "run", str(tmp_path / "none"), *arguments[3:], *out]) == 2
     assert "there is no folder or file" in capsys.readouterr().err
     assert _code(["workload"]) == 2

@@ -1,4 +1,4 @@
-"""The `rex` command: `rex run`, `rex explain`, `rex warmup`, `rex version`.
+"""The `rex` command. `main.py` lists its commands; each is defined where it is carried out.
 
 Presentation only: it reads arguments and files, calls the public functions of the package, writes the result and says
 how it went. It uses the package's public names, pyarrow for files, and pyspark in `session.py`, `spark_output.py` and,

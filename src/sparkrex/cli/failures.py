@@ -25,3 +25,7 @@ class Stopped(Exception):  # noqa: N818  it is no error
     def __init__(self, message: str, signal: int) -> None:
         super().__init__(message)
         self.signal = signal
+
+
+class ReaderGone(Exception):  # noqa: N818  it is no error
+    """Whoever reads standard output wants no more of it: the command ends in silence, with 0."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import sparkrex as rex
 from sparkrex.cli.failures import Failed, UsageError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "csv", "json")
 """What a result can be written as."""
 
-_NOT_WRITTEN = (".tsv", ".txt", ".xlsx", ".xls", ".orc", ".avro", ".feather", ".arrow", ".sql", ".html", ".xml", ".md")
+_WRITTEN = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".ndjson": "json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +45,15 @@ def table_argument(text: str) -> TableFile:
 
 
 def output_format(path: str) -> str:
-    """The format that the name of an output asks for, Parquet if none; refused if it is one that we do not write."""
-    from sparkrex.columns.paths import format_of
-
-    if path == "-" or Path(path.rstrip("/")).suffix.lower() in _NOT_WRITTEN:
-        raise UsageError(f"a result cannot be written to {path}: name a .parquet, .csv or .json file, or give --format")
-    named = format_of(path)
-    return named if named in FORMATS else "parquet"
+    """The format that the name of an output asks for, Parquet if it has no extension."""
+    extension = Path(path.rstrip("/")).suffix
+    if extension and extension.lower() not in _WRITTEN:
+        known = ", ".join(_WRITTEN)
+        raise UsageError(
+            f"no result is written as {extension}: the output ends with one of {known}, or with none for Parquet; "
+            "or --format says what it is"
+        )
+    return _WRITTEN.get(extension.lower(), "parquet")
 
 
 def open_table(table: TableFile) -> Any:
@@ -86,42 +89,56 @@ def count_parquet_rows(table: TableFile) -> int | None:
         return None  # Spark may know the path; if it does not, its own message is the one to show
 
 
-def write_table(result: pa.Table, path: str, kind: str) -> None:
-    """Write a result so that the file appears whole or not at all."""
+def check_columns(result: pa.Table, kind: str) -> None:
+    """Fail if a format cannot hold the columns of a result, in words that help."""
     import pyarrow as pa
 
     if len(set(result.column_names)) < result.num_columns:
         twice = next(name for name in result.column_names if result.column_names.count(name) > 1)
         raise Failed(f"the result has two columns called {twice}; tell them apart with AS")
-    interval = next((field.name for field in result.schema if pa.types.is_interval(field.type)), None)
-    if interval is not None and kind != "json":
-        raise Failed(
-            f"column {interval} is an interval, which {kind} files cannot hold; return a number instead, for example "
-            "timestampdiff(SECOND, FIRST(ts), LAST(ts))"
-        )
+    if kind == "json":
+        return
+    for field in result.schema:
+        if pa.types.is_interval(field.type):
+            raise Failed(
+                f"column {field.name} is an interval, which {kind} files cannot hold; return a number instead, for "
+                "example timestampdiff(SECOND, FIRST(ts), LAST(ts))"
+            )
+        if kind == "csv" and pa.types.is_nested(field.type):
+            raise Failed(f"column {field.name} is of type {field.type}, which CSV cannot hold; JSON and Parquet can")
+
+
+def write_table(result: pa.Table, path: str, kind: str) -> None:
+    """Write a result so that the file appears whole or not at all."""
+    import pyarrow as pa
+
+    check_columns(result, kind)
     target = Path(path).resolve()  # what a link points to, not the link
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _write(result, unfinished, kind)
+        with unfinished.open("wb") as file:
+            write_columns(result, file, kind)
         unfinished.replace(target)
     except (pa.ArrowException, OSError) as error:
         raise Failed(f"{path} cannot be written as {kind}: {error}") from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing can be written, nothing is there
+            unfinished.unlink(missing_ok=True)
 
 
-def _write(result: pa.Table, path: Path, kind: str) -> None:
+def write_columns(result: pa.Table, file: IO[bytes], kind: str) -> None:
+    """Write the rows of a result to an open file."""
     match kind:
         case "parquet":
             import pyarrow.parquet as pq
 
-            pq.write_table(result, path)
+            pq.write_table(result, file)
         case "csv":
             from pyarrow import csv
 
-            csv.write_csv(result, path)
+            csv.write_csv(result, file)
         case _:
             from sparkrex.cli.json_lines import write_json_lines
 
-            write_json_lines(result, path)
+            write_json_lines(result, file)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from dataclasses import dataclass, field
-from datetime import datetime
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from sparkrex.cli.json_lines import json_line, json_value
+from sparkrex.cli.cells import cells_of, visible, width_of
+from sparkrex.cli.failures import ReaderGone
+from sparkrex.cli.json_lines import json_line
 from sparkrex.cli.progress import ERASED
+from sparkrex.cli.standard_output import write_text
+from sparkrex.cli.table_text import aligned_lines, numeric_columns
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
@@ -36,33 +36,23 @@ class PrintedRows:
         text = {"csv": self._csv, "json": _json}.get(self.format, self._columns)(rows)
         self.n_rows += rows.num_rows
         try:
-            sys.stdout.write(ERASED + text if sys.stdout.isatty() else text)
-            sys.stdout.flush()
-        except BrokenPipeError:
+            write_text(ERASED + text if sys.stdout.isatty() else text)
+        except ReaderGone:
             self.is_closed = True
-            # Python flushes it once more at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def _columns(self, rows: pa.Table) -> str:
-        cells = [[_cell(value) for value in column.to_pylist()] for column in rows.columns]
-        is_number = [pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-                     for kind in rows.schema.types]
+        cells = [cells_of(column) for column in rows.columns]
+        is_number = numeric_columns(rows)
         lines = list(zip(*cells, strict=True))
-        widths = [max(map(len, column)) for column in cells]
+        widths = [max(map(width_of, column)) for column in cells]
         known = self._widths or [0] * len(cells)
         if not self._widths or any(width > before for width, before in zip(widths, known, strict=True)):
-            lines.insert(0, tuple(rows.column_names))
+            lines.insert(0, tuple(map(visible, rows.column_names)))
             self._widths = [
-                max(width, before, len(name))
+                max(width, before, width_of(visible(name)))
                 for width, before, name in zip(widths, known, rows.column_names, strict=True)
             ]
-        return "".join(
-            "  ".join(
-                text.rjust(width) if right else text.ljust(width)
-                for text, width, right in zip(line, self._widths, is_number, strict=True)
-            ).rstrip() + "\n"
-            for line in lines
-        )
+        return aligned_lines(lines, self._widths, is_number)
 
     def _csv(self, rows: pa.Table) -> str:
         from pyarrow import csv
@@ -74,13 +64,3 @@ class PrintedRows:
 
 def _json(rows: pa.Table) -> str:
     return "".join(map(json_line, rows.to_pylist()))
-
-
-def _cell(value: Any) -> str:
-    """A value in one line; a time as Spark shows it, in the zone of the session."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, datetime):
-        return str(value.replace(tzinfo=None))
-    text = json.dumps(json_value(value), ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t") if not text.isprintable() else text

@@ -20,9 +20,12 @@ ERASED = "\r\x1b[K"
 
 
 class Progress:
-    """Times stages one after another. Draws on `stream` if it is a terminal, else stays silent."""
+    """Times stages one after another. Draws on `stream` if it is a terminal that can, else stays silent.
 
-    def __init__(self, stream: TextIO) -> None:
+    Standard error that is closed is no stream at all.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
         self.seconds: dict[str, float] = {}
         self._stream = stream
 
@@ -32,7 +35,7 @@ class Progress:
         start = time.perf_counter()
         done = threading.Event()
         artist: threading.Thread | None = None
-        if self._stream.isatty():
+        if self._stream is not None and self._stream.isatty() and os.environ.get("TERM") != "dumb":
             # A descriptor of its own: while Spark starts, standard error belongs to Spark's log.
             terminal = os.fdopen(os.dup(self._stream.fileno()), "w", encoding=self._stream.encoding, errors="replace")
             artist = threading.Thread(target=_draw, args=(terminal, name, detail, start, done), daemon=True)

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING
 
 import sparkrex as rex
 from sparkrex.cli.failures import UsageError
+from sparkrex.cli.standard_output import say
 
 if TYPE_CHECKING:
     import argparse
 
 
-def compiled_query(arguments: argparse.Namespace) -> rex.Query:
+def compiled_query(arguments: argparse.Namespace, text: str) -> rex.Query:
     """The query, parsed with its values, so that a mistake shows before any file is read and any Spark is started."""
     names = [table.name.lower() for table in [*arguments.tables, *arguments.streams]]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"table {name} is given twice")
     return rex.compile(
-        _text(arguments.query), args=dict(arguments.args), dialect=arguments.dialect, settings=dict(arguments.settings)
+        text, args=dict(arguments.args), dialect=arguments.dialect, settings=dict(arguments.settings)
     )
 
 
@@ -37,9 +38,23 @@ def reads_local_files(arguments: argparse.Namespace) -> bool:
     return url.startswith("local") and not is_configured
 
 
-def _text(path: str) -> str:
+def query_text(arguments: argparse.Namespace) -> str:
+    """The text of the query, which somebody may have to type first."""
+    path = arguments.query
     try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        content = _read_standard_input() if path == "-" else Path(path).read_bytes()
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = "standard input" if path == "-" else path
+        raise UsageError(f"the query cannot be read: {place} is not UTF-8 at byte {error.start + 1}") from error
+    except OSError as error:
         hint = "; QUERY is a file with the query, or - for standard input" if " " in path else ""
         raise UsageError(f"the query cannot be read: {error}{hint}") from error
+
+
+def _read_standard_input() -> bytes:
+    if sys.stdin is None:
+        raise UsageError("the query cannot be read: standard input is closed")
+    if sys.stdin.isatty():
+        say("the query, then Ctrl-D:")
+    return sys.stdin.buffer.read()

@@ -14,6 +14,7 @@ from sparkrex.cli.progress import ERASED
 from sparkrex.cli.query import reads_local_files
 from sparkrex.cli.session import is_ending, job_progress, spark_session
 from sparkrex.cli.spark_output import HadoopFolders
+from sparkrex.cli.standard_output import say
 from sparkrex.cli.stops import Stop
 from sparkrex.cli.stream_arguments import TERMINAL, is_kafka, kafka_topic
 from sparkrex.cli.stream_sources import connector_named, kafka_options, read_all
@@ -72,7 +73,7 @@ def _run(
     failed = started.exception()
     if failed is not None and is_ending(spark):
         raise SparkLost("Spark has ended")
-    print(_summary(batches, arguments, progress), file=sys.stderr)
+    say(_summary(batches, arguments, progress))
     if failed is not None:
         raise failed
 
@@ -129,17 +130,13 @@ def _wait(query: StreamingQuery, batches: Batches, stop: Stop, printed: PrintedR
         if stop.signal is not None and n_done is None:
             n_done = batches.n_batches
             if query.status["isTriggerActive"]:
-                _say("stopping when this batch is done; Ctrl-C again stops at once")
+                erased = ERASED if sys.stderr.isatty() else ""
+                say(f"{erased}stopping when this batch is done; Ctrl-C again stops at once")
         is_done = n_done is not None and (batches.n_batches > n_done or not query.status["isTriggerActive"])
         if is_done or stop.is_urgent or (printed is not None and printed.is_closed):
             query.stop()
         else:
             time.sleep(_LOOKED_EVERY)
-
-
-def _say(line: str) -> None:
-    erased = ERASED if sys.stderr.isatty() else ""
-    print(f"{erased}{line}", file=sys.stderr, flush=True)
 
 
 def _summary(batches: Batches, arguments: argparse.Namespace, progress: Progress) -> str:

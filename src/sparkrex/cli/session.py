@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sparkrex.cli.cancelling import Cancelling
 from sparkrex.cli.failures import Failed, SparkLost, UsageError
-from sparkrex.errors import is_from_spark
+from sparkrex.errors import is_from_spark, with_options
 
 if TYPE_CHECKING:
     import argparse
@@ -101,7 +102,8 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         with progress.stage("start Spark"), scratch.takes_stderr():
             spark = builder.getOrCreate()
         try:
-            yield spark
+            with Cancelling(lambda: _cancel_jobs(spark)):
+                yield spark
         finally:
             _stop(spark)
     except Exception as error:
@@ -113,6 +115,16 @@ def spark_session(arguments: argparse.Namespace, time_zone: str, progress: Progr
         raise Failed(f"{message}\n{scratch.keep()}".rstrip(), is_internal=message.startswith("internal")) from error
     finally:
         scratch.remove()
+
+
+def _cancel_jobs(spark: SparkSession) -> None:
+    """End whatever the session runs."""
+    from pyspark.sql.utils import is_remote
+
+    if is_remote():
+        spark.interruptAll()
+    else:
+        spark.sparkContext.cancelAllJobs()
 
 
 def _stop(spark: SparkSession) -> None:
@@ -158,7 +170,7 @@ def readable(error: BaseException) -> str:
     text = str(error)
     ours = _OUR_ERROR.search(text)
     if ours is not None:
-        return ours[0].rstrip()
+        return with_options(ours[0].rstrip())
     told = list(itertools.takewhile(lambda line: not _STACK_LINE.match(line), filter(str.strip, text.splitlines())))
     return "\n".join(["Spark failed:", *told[:_LONGEST_MESSAGE]])
 

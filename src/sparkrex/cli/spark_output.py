@@ -20,6 +20,7 @@ from sparkrex.cli.own_input import local_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -107,6 +108,13 @@ def write_counted(frame: DataFrame, path: str, kind: str, folders: Folders | Non
     finally:
         kept.unpersist()
     return n_rows
+
+
+def collected(frame: DataFrame) -> pa.Table:
+    """All rows of a result, in this process."""
+    from sparkrex.spark.versions import to_arrow
+
+    return to_arrow(frame)
 
 
 @contextmanager

@@ -189,6 +189,10 @@ def check_stream_output(arguments: argparse.Namespace) -> None:
     if arguments.overwrite:
         raise UsageError("--overwrite is for tables; a stream adds to its output. Remove output and checkpoint first")
     output = arguments.output = arguments.output or TERMINAL
+    if arguments.json:
+        if output != TERMINAL:
+            raise UsageError("--json prints; files of JSON are --format json")
+        arguments.format = "json"
     if output == TERMINAL:
         arguments.format = arguments.format or PRINTED[0]
         if arguments.format not in PRINTED:

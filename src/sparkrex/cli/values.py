@@ -11,6 +11,7 @@ from decimal import Decimal
 _SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _NUMBER = re.compile(r"(\d[\d_]*)\s*(?:([KMG])I?B)?", flags=re.IGNORECASE)
 
+_SETTING_WORDS: dict[str, object] = {"true": True, "false": False, "none": None}
 _WORDS: dict[str, object] = {"true": True, "false": False, "null": None}
 
 
@@ -23,10 +24,13 @@ def named_value(text: str) -> tuple[str, str]:
 
 
 def setting_argument(text: str) -> tuple[str, object]:
-    """A setting: a whole number, perhaps a size such as 64MB (MB of 1,048,576), none, text, or several with commas."""
+    """A setting: a whole number, perhaps a size such as 64MB (MB of 1,048,576), true, false, none, or text.
+
+    With commas it is several texts.
+    """
     name, value = named_value(text)
-    if value.lower() == "none":
-        return name, None
+    if value.lower() in _SETTING_WORDS:
+        return name, _SETTING_WORDS[value.lower()]
     if "," in value:
         return name, tuple(part.strip() for part in value.split(","))
     number = _NUMBER.fullmatch(value)

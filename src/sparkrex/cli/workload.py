@@ -7,19 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sparkrex as rex
+from sparkrex.cli.arguments import add_common_arguments, add_output_arguments
+from sparkrex.cli.command import Command
 from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import check_files, open_table, table_argument
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import is_on_spark, reads_local_files
 from sparkrex.cli.run import check_output, run_in_memory, run_on_spark, summary
-from sparkrex.cli.stream_arguments import settle_sources
+from sparkrex.cli.standard_output import say, write_text
+from sparkrex.cli.stream_arguments import add_running_arguments, add_source_arguments, settle_sources
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
 
-def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_workload_arguments(parser: argparse.ArgumentParser) -> None:
     """What both commands take."""
     parser.add_argument(
         "patterns", metavar="PATTERNS", help="a folder with a file for each pattern (.rex, .sase, .sql, .txt), or a "
@@ -41,6 +44,12 @@ def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--on-overflow", choices=("stop", "error"), default="stop", help="of a Kleene with more")
     parser.add_argument("--strict", action="store_true", help="a pattern that cannot be read is an error")
+    parser.add_argument(
+        "-t", "--table", action="append", default=[], type=stream_argument, metavar="PATH", dest="tables",
+        help="the stream: files as for `rex run`",
+    )
+    add_source_arguments(parser, is_named=False)
+    add_common_arguments(parser)
 
 
 def stream_argument(text: str) -> Any:
@@ -92,13 +101,13 @@ def run_workload(arguments: argparse.Namespace) -> None:
     if arguments.streams:
         from sparkrex.cli.run_stream import run_stream
 
-        print(told, file=sys.stderr)
+        say(told)
         run_stream(command, arguments, progress)
         return
     execute = run_on_spark if is_on_spark(arguments) else run_in_memory
     rows_in, rows_out = execute(command, arguments, progress)
-    print(told, file=sys.stderr)
-    print(summary(arguments, rows_in, rows_out, progress), file=sys.stderr)
+    say(told)
+    say(summary(arguments, rows_in, rows_out, progress))
 
 
 def explain_workload(arguments: argparse.Namespace) -> None:
@@ -121,4 +130,31 @@ def explain_workload(arguments: argparse.Namespace) -> None:
             explanation = command.workload.explain(open_table(arguments.tables[0]))
     if arguments.picture is not None:
         explanation.save(arguments.picture)
-    print(explanation)
+    write_text(f"{explanation}\n")
+
+
+def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_workload_arguments(parser)
+    add_running_arguments(parser)
+    add_output_arguments(parser)
+
+
+def _add_explain_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_workload_arguments(parser)
+    parser.add_argument("--picture", metavar="PATH", help="where to write the plan as a picture (.svg, .html)")
+
+
+WORKLOAD = Command(
+    "workload", "run many event patterns by one shared plan",
+    "Find the matches of many event patterns in one stream, by one plan that shares what they have in common.",
+    actions=(
+        Command(
+            "run", "write the events of all matches", "Write the events of all matches.", _add_run_arguments,
+            run_workload,
+        ),
+        Command(
+            "explain", "show the shared plan: what serves which patterns, costs",
+            "Show the shared plan: what serves which patterns, costs.", _add_explain_arguments, explain_workload,
+        ),
+    ),
+)

@@ -135,6 +135,7 @@ class SparkHost:
             raise UnsupportedError(
                 "REX301", f"{error} cannot be translated from {self.dialect_name} to spark", self.source, Span(0, 1),
                 hint="make the rows with Spark, and give the DataFrame",
+                command_hint="write the rows to a file first, and give that with --table NAME=PATH",
             ) from error
         except SqlglotError as error:
             raise UnsupportedError(

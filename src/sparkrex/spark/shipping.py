@@ -39,7 +39,11 @@ _checked: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 def workers_lack(python: str, missing: str) -> ExecutionError:
     """The error of workers whose Python lacks packages."""
-    return ExecutionError("REX413", f"Spark's workers run {python}, which lacks {missing}", None, None, hint=_HINT)
+    return ExecutionError(
+        "REX413", f"Spark's workers run {python}, which lacks {missing}", None, None, hint=_HINT,
+        command_hint="--conf spark.pyspark.python=PATH names a Python of theirs that has sparkrex; if only sparkrex is "
+        "missing, --conf spark.submit.pyFiles=PATH sends its wheel",
+    )
 
 
 def check_local_workers(spark: SparkSession) -> None:

@@ -47,6 +47,18 @@ def to_frame(spark: SparkSession, table: pa.Table) -> DataFrame:
     return frame.select(*[functions.col(f"`{field.name.replace('`', '``')}`").cast(field.dataType) for field in wanted])
 
 
+def to_arrow(frame: DataFrame) -> pa.Table:
+    """All rows of a DataFrame as an Arrow table."""
+    if _VERSION >= (4, 0):
+        return frame.toArrow()
+    collect: Any = frame._collect_as_arrow  # type: ignore[operator, unused-ignore]  # of 3.5, where toPandas uses it
+    batches = collect()
+    zone = frame.sparkSession.conf.get("spark.sql.session.timeZone") or "UTC"
+    return pa.Table.from_batches(
+        batches, schema=batches[0].schema if batches else zoned_arrow_schema(frame.schema, zone)
+    )
+
+
 def zoned_arrow_schema(schema: StructType, time_zone: str) -> pa.Schema:
     """The Arrow schema of Spark's columns, timestamps in the session's time zone. PySpark 4.2 takes the zone itself."""
     convert: Any = pandas_types.to_arrow_schema

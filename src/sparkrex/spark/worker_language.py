@@ -114,10 +114,12 @@ def refuse_worker_calls(plan: Plan, functions: Collection[str] = ()) -> None:
             continue
         name = written_name(node, plan)
         targets = {part.target for part in walk(node) if isinstance(part, ColumnAt)}
+        command_hint: str | None = None
         if isinstance(node, Aggregate):
             message = f"the aggregate {name} is not supported on Spark yet"
             listed = ", ".join(sorted(_WRITTEN))
             hint = f"conditions may use {listed}, and a function given by functions= of array_agg(...); MEASURES any"
+            command_hint = f"conditions may use {listed}; MEASURES any"
         elif len(targets) == 1:
             message = f"{name} can fail, and the condition in front of it reads another row: Spark cannot evaluate it"
             inside = f"FROM (SELECT *, ... AS x FROM t) {plan.keyword} (...)"
@@ -125,7 +127,10 @@ def refuse_worker_calls(plan: Plan, functions: Collection[str] = ()) -> None:
         else:
             message = f"{name} over several rows of the match is not supported on Spark yet"
             hint = _help(node)
-        raise UnsupportedError("REX301", message, plan.source, node.span or plan.span, hint=hint)
+            command_hint = INSTEAD_IN_COMMAND if hint == INSTEAD else None
+        raise UnsupportedError(
+            "REX301", message, plan.source, node.span or plan.span, hint=hint, command_hint=command_hint
+        )
 
 
 def _help(call: Call) -> str:
@@ -137,6 +142,7 @@ def _help(call: Call) -> str:
 
 INSTEAD = 'give it as a Python function: rex.sql(..., functions={"f": f}); MEASURES may use every function of Spark\'s'
 """What helps where a worker lacks a function of Spark's."""
+INSTEAD_IN_COMMAND = "MEASURES may use every function of Spark's; in memory, without --master, all of DuckDB's may"
 
 
 def written_name(node: Call | Aggregate, plan: Plan) -> str:

@@ -131,7 +131,7 @@ def not_this_query(
     return ExecutionError(
         "REX419", f"the checkpoint has {n_buckets} buckets, and the query {n_own}", None, None,
         notes=("without the setting, their number follows spark.sql.shuffle.partitions",),
-        hint=f'settings={{"buckets": {n_buckets}}}',
+        hint=f'settings={{"buckets": {n_buckets}}}', command_hint=f"--set buckets={n_buckets}",
     )
 
 

@@ -35,6 +35,7 @@ def load_patterns(given: Any) -> dict[str, str | RexError]:
         raise AnalysisError(
             "REX107", "the workload has no patterns", None, None,
             hint='rex.workload({"name": "PATTERN SEQ(A a, B b) WITHIN 10 minutes"}, time=..., type=...)',
+            command_hint="a folder with a file for each pattern, or a table with the columns name and text",
         )
     return found
 

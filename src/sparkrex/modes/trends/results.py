@@ -144,6 +144,7 @@ class _Reader:
             "REX416", f"{what} has more than 38 digits{self._where(row)}", self._query.source,
             self._item_span(aggregate),
             hint='counts="log" gives logarithms to base 10, counts="text" all digits; inside MATCH_TRENDS: COUNTS LOG',
+            command_hint="COUNTS LOG gives logarithms to base 10, COUNTS TEXT all digits",
         )
 
     def _written(self, aggregate: TrendAggregate) -> str:

@@ -141,6 +141,7 @@ class FileReading:
         return ExecutionError(
             "REX407", message, self.source, self.span, notes=notes,
             hint='make the query again; with the setting files="spark" Spark reads the files, whatever happens to them',
+            command_hint="run it again; with --set files=spark Spark reads the files, whatever happens to them",
         )
 
 

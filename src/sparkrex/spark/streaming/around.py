@@ -29,6 +29,7 @@ def stream_error(source: Source, span: Span | None, called: str) -> UnsupportedE
         "REX302", f"{called} is a stream, and the input is not", source, span,
         notes=("Spark evaluates a subquery of a condition as a whole, which a stream never is",),
         hint="join the stream in the input of the pattern, or read its rows with spark.read",
+        command_hint="join the stream in the input of the pattern, or give its files with --table",
     )
 
 

@@ -208,7 +208,7 @@ class _Sorter:
             return converter.error(
                 "REX225", f"{one.name} and {other.name} are of {both}, which no condition can link", other.span,
                 hint="what all events agree in is an equivalence test: [attribute]; other conditions on what is absent "
-                "are for event queries, rex.events",
+                "are for event queries",
             )
         return converter.error(
             "REX224", f"{other.name} never comes directly after {one.name}: a condition is on adjacent events",

@@ -89,6 +89,7 @@ def _check_counted(within: SizeText, origin: _Origin, stream: Stream, scope: Sco
         raise AnalysisError(
             "REX226", "a window of events needs events in a definite order", scope.source, within.span,
             hint='ties="order", with tie_break= if times are not unique; inside MATCH_TRENDS: TIES ORDER',
+            command_hint="TIES ORDER, with TIE BREAK if times are not unique",
         )
     if origin.value is not None:
         raise origin.error("is for windows of time", "windows of events begin with the first event: leave it out")

@@ -122,6 +122,7 @@ def _check_options(parts: Mapping[str, Part], source: Source) -> None:
             raise ParseError(
                 "REX107", f"{head} needs TIME with it", source, parts[head].span,
                 hint=f"inside MATCH_TRENDS ( ... ) TIME comes first; rex.trends has {head.lower()}= instead",
+                command_hint="TIME comes first: TIME ts",
             )
 
 
