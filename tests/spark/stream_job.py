@@ -59,6 +59,7 @@ def session(*jars: Path) -> SparkSession:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
         # Spark would refuse the checkpoint of a job that was killed while its first batch began.
         .config("spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart", "false")
         .getOrCreate()

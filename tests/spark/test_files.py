@@ -257,6 +257,11 @@ def test_first_errors_are_the_same(spark: SparkSession, tmp_path: Path) -> None:
     assert missing.value.code == "REX407"
     with pytest.raises(rex.AnalysisError, match="column nowhere does not exist"):
         rex.sql(query.replace("x > 0", "nowhere > 0"), t=str(path), spark=spark)
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "a.parquet").write_bytes(b"PAR1 is cut off")
+    with pytest.raises(rex.ExecutionError, match="cannot be read as parquet by Spark") as cut:
+        rex.sql(query, t=str(tmp_path / "cut"), spark=spark)
+    assert cut.value.code == "REX407" and "o4" not in str(cut.value) and "at org." not in str(cut.value)
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,17 @@ def test_what_users_try_in_conditions(condition: str, expected: list[tuple[str, 
 
 
 @pytest.mark.parametrize(
+    ("condition", "code"), [("A.v * v * 4611686018427387904 > v", "REX405"), ("A.v DIV (v - v) IS NULL", "REX404")]
+)
+def test_arithmetic_over_rows_fails_without_ansi_rules_too(
+    condition: str, code: str, events: DataFrame, spark: SparkSession, settings_kept: None
+) -> None:
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    with pytest.raises(Exception, match=code):
+        _ends(events, condition)
+
+
+@pytest.mark.parametrize(
     "rows_per_match",
     [
         "ONE ROW PER MATCH", "ALL ROWS PER MATCH WITH UNMATCHED ROWS",

@@ -228,6 +228,16 @@ def test_the_state_store(files: Files, spark: SparkSession) -> None:
         spark.conf.set(name, kept)
 
 
+def test_changelogs_are_asked_for(files: Files, spark: SparkSession) -> None:
+    name = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+    spark.conf.set(name, "false")
+    try:
+        with pytest.warns(UserWarning, match=f'uploads all of its state.*\n.*{name}", "true"'):
+            asked(files.stream())()
+    finally:
+        spark.conf.set(name, "true")
+
+
 @pytest.mark.parametrize("lacks", ["google", "google.protobuf"])
 def test_protobuf_is_missing(monkeypatch: pytest.MonkeyPatch, lacks: str) -> None:
     """Also where nothing else of `google` is there, as in an environment with PySpark alone."""

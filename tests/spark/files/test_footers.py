@@ -206,3 +206,17 @@ def test_many_footers_are_read_in_order(tmp_path: Path) -> None:
     for number, path in enumerate(paths):
         pq.write_table(pa.table({"x": range(number + 1)}), path)
     assert [footer.num_rows for _, footer in read_footers(paths)] == list(range(1, 41))
+
+
+def test_a_compression_that_spark_may_lack_is_not_proven(tmp_path: Path) -> None:
+    column = pa.array(range(1000), pa.int64())
+    for name in ("none", "snappy", "gzip", "zstd", "lz4"):
+        assert told(footer_of(tmp_path, column, compression=name), "bigint", pa.int64()) == ""
+    footer = footer_of(tmp_path, column, compression="brotli")
+    assert told(footer, "bigint", pa.int64()) == "column x is compressed by BROTLI"
+
+
+def test_a_name_with_a_dot_is_said_to_have_one(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a.b": [1]}), tmp_path / "x.parquet")
+    with pytest.raises(NotProvenError, match=r"column a\.b has a dot in its name"):
+        proven_columns(pq.read_metadata(tmp_path / "x.parquet"), [Wanted("a.b", "bigint", pa.int64())], RULES)

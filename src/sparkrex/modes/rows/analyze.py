@@ -127,6 +127,8 @@ def _within(clause: Clause, scope: Scope, order_by: tuple[OrderKey, ...]) -> Exp
         if fits and column is not None:
             notes = (f"{column.name} is a {column.type.sql(scope.host_dialect)}",)
             hint = f"make it a time in the input: CAST({column.name} AS TIMESTAMP)"
+        elif len(order_by) > 1:
+            hint = "the setting tie_break names columns that order rows of one time"
         raise AnalysisError(
             "REX215", "WITHIN needs ORDER BY with one ascending time or numeric column", scope.source, span,
             notes=notes, hint=hint,

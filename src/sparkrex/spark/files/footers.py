@@ -30,6 +30,8 @@ _PHYSICAL = {
     "float": "FLOAT", "double": "DOUBLE", "string": "BYTE_ARRAY", "binary": "BYTE_ARRAY", "date": "INT32",
     "timestamp": "INT64", "timestamp_ntz": "INT64",
 }
+_COMPRESSIONS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4")
+"""Those that Spark brings along; of others a cluster may lack what reads them."""
 _WIDTHS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
@@ -90,6 +92,8 @@ def _check_column(footer: Any, name: str, wanted: Wanted, rules: Rules) -> None:
         number for number in range(footer.num_columns)
         if footer.schema.column(number).path.split(".")[0] == name
     ]
+    if not leaves and "." in name:
+        raise NotProvenError(f"column {wanted.name} has a dot in its name")
     column = footer.schema.column(leaves[0]) if len(leaves) == 1 else None
     if column is None or column.path != name or column.max_repetition_level or column.max_definition_level > 1:
         raise NotProvenError(f"column {wanted.name} is nested, a list or a VARIANT")
@@ -99,6 +103,9 @@ def _check_column(footer: Any, name: str, wanted: Wanted, rules: Rules) -> None:
     physical = column.physical_type
     shown = f"column {wanted.name} is {_shown(physical, logical, kind)} in a file and {wanted.spark_type} to Spark"
     chunks = [footer.row_group(number).column(leaves[0]) for number in range(footer.num_row_groups)]
+    for chunk in chunks:
+        if chunk.compression not in _COMPRESSIONS:
+            raise NotProvenError(f"column {wanted.name} is compressed by {chunk.compression}")
     if physical == "INT96" and wanted.spark_type == "timestamp":
         # No statistics are written of these, so nothing bounds them.
         if not _keeps_old(footer, (3, 1), _LEGACY_INT96, default=rules.keeps_old_int96):

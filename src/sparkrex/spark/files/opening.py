@@ -37,6 +37,10 @@ def table_for_spark(name: str, value: object) -> Any:
     return value if is_ready else to_arrow(name, value)
 
 
+def _is_of_java(error: Exception) -> bool:
+    return type(error).__module__.split(".")[0] == "py4j"
+
+
 def read_files(spark: SparkSession, path: str, kind: str) -> SparkFiles:
     """The table of a path. Spark's errors pass."""
     name, options = READERS[kind]
@@ -62,6 +66,15 @@ def open_files(spark: SparkSession, name: str, path: str) -> SparkFiles:
         raise ExecutionError(
             "REX407", f"{table_label(name)}: {path} cannot be read as {kind} by Spark", None, None, notes=(message,)
         ) from error
+    except Exception as error:
+        if not _is_of_java(error):
+            raise
+        # Where Spark's executors fail to read a footer, its message is under Java's.
+        message = next((line for line in str(error).split("\n")[1:] if line.strip()), str(error))
+        raise ExecutionError(
+            "REX407", f"{table_label(name)}: {path} cannot be read as {kind} by Spark", None, None,
+            notes=(message.strip(),),
+        ) from None
     finally:
         logger.disabled = was_disabled
     return opened

@@ -13,12 +13,14 @@ from pyspark.sql import SparkSession
 
 from sparkrex.errors import UnsupportedError
 from sparkrex.spark.versions import need_version
+from sparkrex.warn import warn_user
 
 if TYPE_CHECKING:
     from sparkrex.source import Source, Span
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 _MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
 
 
@@ -28,6 +30,11 @@ def check_requirements(spark: SparkSession) -> None:
     check_protobuf()
     if not str(spark.conf.get(_PROVIDER)).endswith("RocksDBStateStoreProvider"):
         raise provider_error()
+    if str(spark.conf.get(_CHANGELOG, "false")).lower() != "true":
+        warn_user(
+            "every batch of this stream uploads all of its state: Spark writes no changelogs\n"
+            f'hint: spark.conf.set("{_CHANGELOG}", "true")'
+        )
 
 
 def check_classic(spark: SparkSession, source: Source, span: Span) -> None:
