@@ -18,6 +18,7 @@ from sparkrex.api import (
     aggregate,
     compile,
     decompress,
+    diff,
     drain,
     events,
     explain,
@@ -25,7 +26,9 @@ from sparkrex.api import (
     late,
     match,
     matches,
+    plot,
     progress,
+    regions,
     register_table_function,
     ship,
     sql,
@@ -49,8 +52,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnalysisError", "ExecutionError", "Explanation", "InternalError", "ParseError", "Query", "RexError", "Settings",
-    "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "drain", "events", "explain", "failed",
-    "late", "match", "matches", "progress", "register_table_function", "ship", "sql", "state", "trends", "workload",
+    "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "diff", "drain", "events", "explain",
+    "failed", "late", "match", "matches", "plot", "progress", "regions", "register_table_function", "ship", "sql",
+    "state", "trends", "workload",
 ]
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from sparkrex.explanation import Explanation
+    from sparkrex.pictures.diff import Diff
+    from sparkrex.pictures.plot import Plot
     from sparkrex.query import Frame
     from sparkrex.spark.streaming.metrics import Progress
     from sparkrex.workloads.workload import Workload
@@ -146,6 +148,118 @@ def explain(
         return made.explain(tables, args=args, spark=spark, analyze=analyze, **named)
     made = compile(query, args=args, dialect=dialect, planner=planner, settings=settings, functions=functions)
     return made.explain(tables, spark=spark, analyze=analyze, **named)
+
+
+def plot(
+    query: Any, /, tables: Any = None, *, x: str | None = None, y: str | None = None, key: Any = None,
+    between: tuple[Any, Any] | None = None, panels: int = 6, title: str | None = None, start: str | None = None,
+    end: str | None = None, label: str | None = None, args: Any = None, dialect: str | None = None,
+    settings: GivenSettings = None, functions: GivenFunctions = None, **named: Any,
+) -> Plot:
+    """The matches of a query drawn on its rows; a notebook shows the picture, `save("matches.html")` keeps it.
+
+    The query is a statement or a `Query`, and tables are given as for `sql`, in memory. Each partition is a panel with
+    its matches as bands and their variables as colours: the first `panels` of those with matches, or those that `key`
+    names, such as `key={"symbol": "AY"}`. `x` and `y` are columns; without them they are what ORDER BY names and the
+    first number that DEFINE reads. `between` is a range of x.
+
+    A result can be given in place of the query, with the table that it is of: `start` and `end` are its columns of
+    begin and end, `label` what is written on matches, and `key` names the columns of partitions.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> ticks = pa.table({"ts": [1, 2, 3, 4], "price": [9.0, 7.0, 6.0, 8.0]})
+    >>> rex.plot(rex.match("ORDER BY ts PATTERN (STRT DOWN+) DEFINE DOWN AS price < PREV(price)"), ticks)
+    <Plot PATTERN (STRT DOWN+): 1 match>
+    """
+    from sparkrex.pictures.asked import plot_query, plot_result
+    from sparkrex.pictures.from_result import ResultColumns
+    from sparkrex.pictures.options import Options
+
+    is_query = isinstance(query, str | Query)
+    names = (key,) if isinstance(key, str) else tuple(key) if isinstance(key, list | tuple) else None
+    if is_query and (names is not None or start is not None or end is not None or label is not None):
+        given = "key= with names" if names is not None else "start=, end= and label="
+        raise TypeError(f'{given} are for results; of a query, key={{"symbol": "AY"}} chooses partitions')
+    if key is not None and names is None and not isinstance(key, Mapping):
+        raise TypeError(f"key= is a {key.__class__.__name__}, not a mapping of keys to values")
+    if not isinstance(panels, int) or panels < 1:
+        raise AnalysisError("REX217", f"panels={panels!r} is not a number of panels", None, None, hint="from 1 on")
+    options = Options(x, y, key if names is None else None, _range(between), panels, title)
+    if is_query:
+        made = _compiled(query, args, dialect, settings, functions)
+        return plot_query(made, tables, named, None if isinstance(query, str) else args, options)
+    if named or tables is None:
+        raise TypeError("a result is drawn on one table: rex.plot(result, table, start=..., end=...)")
+    if names is None and key is not None:
+        names = tuple(key)
+    return plot_result(query, tables, ResultColumns(start, end, label, names), options)
+
+
+def diff(
+    before: str | Query, after: str | Query, /, tables: Any = None, *, x: str | None = None, y: str | None = None,
+    key: Mapping[str, Any] | None = None, between: tuple[Any, Any] | None = None, panels: int = 6,
+    title: str | None = None, args: Any = None, dialect: str | None = None, settings: GivenSettings = None,
+    functions: GivenFunctions = None, **named: Any,
+) -> Diff:
+    """Which matches came, went or moved when a query was edited: `table` lists them, and a notebook draws them.
+
+    Both queries search the same tables, with the same PARTITION BY and ORDER BY. Matches are the same if they map the
+    same rows to the same variables; one that went and one that came are a moved one if they overlap. The rest is as for
+    `plot`.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> ticks = pa.table({"ts": [1, 2, 3, 4, 5], "price": [9, 7, 6, 8, 7]})
+    >>> text = "ORDER BY ts PATTERN (STRT DOWN{}) DEFINE DOWN AS price < PREV(price)"
+    >>> changed = rex.diff(rex.match(text.format("+")), rex.match(text.format("{2,}")), ticks)
+    >>> changed.counts, changed.table.to_pylist()[0]["change"]
+    ({'same': 1, 'came': 0, 'went': 1, 'moved': 0}, 'went')
+    """
+    from sparkrex.pictures.diff import diff_queries
+    from sparkrex.pictures.options import Options
+
+    options = Options(x, y, key, _range(between), panels, title)
+    one, two = (
+        (_compiled(query, args, dialect, settings, functions), None if isinstance(query, str) else args)
+        for query in (before, after)
+    )
+    return diff_queries(one, two, tables, named, options)
+
+
+def regions(
+    query: str | Query, /, tables: Any = None, *, x: str | None = None, args: Any = None, dialect: str | None = None,
+    settings: GivenSettings = None, functions: GivenFunctions = None, **named: Any,
+) -> pa.Table:
+    """The matches of a query as `start`, `end` and `label`: a table that Grafana draws as region annotations.
+
+    `start` and `end` are the first and the last value of `x`, which is the column of ORDER BY if it is not given; the
+    label is the key of the partition and the number of the match.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> ticks = pa.table({"ts": [1, 2, 3, 4], "price": [9.0, 7.0, 6.0, 8.0]})
+    >>> rex.regions(rex.match("ORDER BY ts PATTERN (STRT DOWN+) DEFINE DOWN AS price < PREV(price)"), ticks).to_pylist()
+    [{'start': 1, 'end': 3, 'label': '#1'}]
+    """
+    from sparkrex.pictures.regions import regions_of
+
+    made = _compiled(query, args, dialect, settings, functions)
+    return regions_of(made, tables, named, None if isinstance(query, str) else args, x)
+
+
+def _compiled(
+    query: str | Query, args: Any, dialect: str | None, settings: GivenSettings, functions: GivenFunctions
+) -> Query:
+    """A query as it is, for a call with values; or made of a text, with the values of its parameters in it."""
+    if isinstance(query, Query):
+        return compile(query, dialect=dialect, settings=settings, functions=functions)
+    return compile(query, args=args, dialect=dialect, settings=settings, functions=functions)
+
+
+def _range(between: Any) -> tuple[Any, Any] | None:
+    if between is None:
+        return None
+    if not isinstance(between, tuple | list) or len(between) != 2:
+        raise TypeError("between= is a pair: the least and the greatest value of x")
+    return between[0], between[1]
 
 
 def drain(

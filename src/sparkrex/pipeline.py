@@ -21,7 +21,7 @@ from sparkrex.hosts.duckdb.host import AggregateNames, DuckDbHost, RelationEvalu
 from sparkrex.matching.gaps import check_gap_order
 from sparkrex.matching.output import NO_COLUMNS
 from sparkrex.matching.side_rows import KIND, ROW, check_kept, check_names, with_input_row, with_kind
-from sparkrex.modes.protocol import Buffered, Rewriting
+from sparkrex.modes.protocol import Buffered, Locating, Rewriting
 from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.source import Source, Span
@@ -35,9 +35,10 @@ from sparkrex.syntax.names import name_rules
 from sparkrex.syntax.tokens import find_dialect, span_of, tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.located import Located, LocatedWindows
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.protocol import Explained
     from sparkrex.settings import Settings
@@ -280,6 +281,43 @@ def buffer_query(query: ParsedQuery, tables: Mapping[str, object], settings: Set
         host.close()
 
 
+def locate_answers(
+    query: ParsedQuery, tables: Mapping[str, object], settings: Settings, columns: Sequence[str] = ()
+) -> tuple[Plan, Located | LocatedWindows]:
+    """The plan of a statement's last relation, and where its answers lie. `columns` of its input are read too.
+
+    What the statement makes of the relation, as in WHERE around it, has no say.
+    """
+    relations = query.statement.relations
+    if not relations:
+        raise UnsupportedError(
+            "REX301", "the statement has no pattern, so there is nothing to show", query.statement.source,
+            Span(0, min(1, len(query.statement.source.text))), hint="show a query with MATCH_RECOGNIZE, or its result",
+        )
+    settings = replace(settings, side_rows=False)
+    host = _open_host(query, tables, settings)
+    try:
+        *before, last = zip(relations, query.clauses, strict=True)
+        for relation, clause in before:
+            plan, table, evaluator = prepare_relation(query, relation, clause, host)
+            host.register(relation.placeholder, run_relation(plan, table, evaluator, settings))
+        plan, table, evaluator = prepare_relation(query, *last, host, beside=columns)
+        mode = mode_of(plan.mode)
+        if not isinstance(mode, Locating):
+            raise UnsupportedError(
+                "REX301", f"pictures of {plan.mode} are not supported", plan.source, plan.span,
+                hint="show one of its patterns alone",
+            )
+        try:
+            return plan, mode.locate(plan, table, evaluator, settings)
+        except RexError as error:
+            if error.source is None and error.span is not None:
+                error.source = plan.source
+            raise
+    finally:
+        host.close()
+
+
 def explain_query(
     query: ParsedQuery, tables: Mapping[str, object], settings: Settings, *, analyze: bool = False
 ) -> list[Explained]:
@@ -352,11 +390,12 @@ def _refuse_action(action: Action, statement: Statement) -> None:
 
 
 def prepare_relation(
-    query: ParsedQuery, relation: Relation, clause: Any, host: DuckDbHost, *, reads_rows: bool = True
+    query: ParsedQuery, relation: Relation, clause: Any, host: DuckDbHost, *, beside: Sequence[str] = (),
+    reads_rows: bool = True,
 ) -> tuple[Plan, pa.Table, RelationEvaluator]:
     """Plan of a relation, the columns of its input that the plan uses, and its evaluator.
 
-    Without `reads_rows` the columns are empty, whatever the input would compute.
+    Columns named `beside` are read too. Without `reads_rows` the columns are empty, whatever the input would compute.
     """
     base: ArrowInput | None = host.tables.get(relation.input_table.lower()) if relation.input_table else None
     input_sql = ""
@@ -373,6 +412,9 @@ def prepare_relation(
     columns = tuple(InputColumn(name, kind) for name, kind in described)
     plan = _analyze(query, relation, clause, columns, host)
     used = plan.columns_read()
+    if beside:
+        wanted = {_input_column(name, columns) for name in beside}.union(used)
+        used = [column.name for column in columns if column.name in wanted]
     if host.settings.side_rows:
         used = [column.name for column in columns]
         check_names((*used, *plan.output_columns()))
@@ -385,6 +427,19 @@ def prepare_relation(
     if host.settings.side_rows:
         table = with_input_row(table)
     return plan, table, RelationEvaluator(host, relation.prefix)
+
+
+def _input_column(name: str, columns: tuple[InputColumn, ...]) -> str:
+    """The column that a call names; case matters only where two differ in nothing else."""
+    found = [column.name for column in columns if column.name == name]
+    found = found or [column.name for column in columns if column.name.lower() == name.lower()]
+    if found:
+        return found[0]
+    names = [column.name for column in columns]
+    raise AnalysisError(
+        "REX201", f"the input has no column {name}", None, None,
+        hint=nearest(name, names) or f"the input has {', '.join(names) or 'no columns'}",
+    )
 
 
 def _named_place(error: AnalysisError, relation: Relation, source: Source) -> Span:

@@ -196,6 +196,14 @@ class Query:
         with faults_reported(self.text):
             return describe_query(parsed, arrow, self.settings)
 
+    def bound_in_memory(
+        self, tables: Any, named: Mapping[str, object], args: Any, what: str
+    ) -> tuple[ParsedQuery, dict[str, Any]]:
+        """The parsed query with the values of a call, and its tables as Arrow. On Spark there is no `what`."""
+        parsed, given = self._bound(args), self._name_tables_of_call(tables, named)
+        _refuse_spark(given, None, what, "collect what it should show: frame.where(...).toArrow(), or toPandas()")
+        return parsed, _in_memory(given)
+
     def drain(
         self, checkpoint: str, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: Any
     ) -> DataFrame:

@@ -255,10 +255,15 @@ TABLE: dict[str, Allowed] = {
         "workloads",
         packages="numpy pyarrow sqlglot",
     ),
+    # Pictures: what is drawn, apart from how. They go through the pipeline, and know no mode.
+    "pictures": allow(
+        *FOUNDATION, "scalar", "columns", "matching", "modes/plan", "pipeline", "query", "faults",
+        packages="numpy pyarrow resvg_py",
+    ),
     "side_parts": allow(*FOUNDATION, "columns", "columns/results", "matching", packages="pyarrow"),
     "api": allow(
         *FOUNDATION, "syntax", "languages", *SEGMENTS, *EVENTS, *TRENDS, *WORKLOAD, "workloads", "query", "explanation",
-        "side_parts", "spark", "spark/streaming",
+        "side_parts", "pictures", "spark", "spark/streaming",
         packages="pyarrow pyspark",
     ),
     "__init__": allow("settings", "errors", "explanation", "query", "api", "notebook"),

@@ -20,6 +20,7 @@ PUBLIC = {
     "aggregate",
     "compile",
     "decompress",
+    "diff",
     "drain",
     "events",
     "explain",
@@ -27,7 +28,9 @@ PUBLIC = {
     "late",
     "match",
     "matches",
+    "plot",
     "progress",
+    "regions",
     "register_table_function",
     "ship",
     "sql",
@@ -55,5 +58,5 @@ def test_public_functions_stay_functions_when_the_engine_is_loaded() -> None:
         assert sparkrex.sql(query).num_rows == 1
         assert "PATTERN" in str(sparkrex.explain(query)).upper()
         assert sparkrex.workload({"a": "PATTERN SEQ(A a)"}, time="t").names == ("a",)
-    for name in ("compile", "explain", "match", "sql", "workload"):
+    for name in ("compile", "diff", "explain", "match", "plot", "regions", "sql", "workload"):
         assert inspect.isfunction(getattr(sparkrex, name)), name

@@ -23,6 +23,7 @@ from sparkrex.cli.check import CHECK
 from sparkrex.cli.command import add_commands
 from sparkrex.cli.completion import COMPLETION
 from sparkrex.cli.failures import Failed, ReaderGone, Stopped, UsageError
+from sparkrex.cli.plot import PLOT
 from sparkrex.cli.profile import PROFILE
 from sparkrex.cli.progress import ERASED
 from sparkrex.cli.run import RUN
@@ -38,6 +39,7 @@ COMMANDS = (
     RUN,
     CHECK,
     EXPLAIN,
+    PLOT,
     WORKLOAD,
     WARMUP,
     PROFILE,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.located import Located, LocatedWindows
     from sparkrex.matching.runner import Runner
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.sub_clauses import Relation
@@ -178,4 +179,15 @@ class Buffered(Protocol[P_contra]):
 
     def buffer(self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
         """The buffer of all matches, as a table."""
+        ...
+
+
+@runtime_checkable
+class Locating(Protocol[P_contra]):
+    """What a mode has beside if its answers lie at rows, or in windows of time, that can be shown."""
+
+    def locate(
+        self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings
+    ) -> Located | LocatedWindows:
+        """Where the answers of a relation lie. `table` has the columns that the plan reads, and maybe more."""
         ...

@@ -66,7 +66,7 @@ def event_results(
     # Those that cannot are not fed.
     fed = replace(query, relevant=None)
     runner = EventRunner(fed, NfabMatcher(fed, evaluator, settings), settings.thread_count())
-    table, arrangement, ranking = _arrange_for_search(query, runner.matcher, table, keep, evaluator, settings)
+    table, arrangement, ranking = arrange_for_search(query, runner.matcher, table, keep, evaluator, settings)
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
     state = runner.open()
     parts = []
@@ -101,7 +101,7 @@ def buffer_events(query: EventQuery, table: pa.Table, evaluator: Evaluator, sett
     _refuse_buffer(query, is_ambiguous=not matcher.automaton.is_unambiguous)
     warn_of_unknown_types(query.type_column, query.type_names, table)
     keep = rows_taking_part(query, table, evaluator, settings)
-    table, arrangement, ranking = _arrange_for_search(query, matcher, table, keep, evaluator, settings)
+    table, arrangement, ranking = arrange_for_search(query, matcher, table, keep, evaluator, settings)
     feed = Feed.whole(table, arrangement)
     frame = Frame(table, arrangement, np.zeros(len(feed.slots), np.int64))
     with _partition_named(query, feed), placed(query, frame, feed.slots):
@@ -213,7 +213,7 @@ def equality_keys(query: EventQuery, table: pa.Table, evaluator: Evaluator) -> E
     return EqualityKeys(EqualityPartition(tuple(kept), used, tuple(refusals)), tuple(kept.values()))
 
 
-def _arrange_for_search(
+def arrange_for_search(
     query: EventQuery, matcher: NfabMatcher, table: pa.Table, keep: NDArray[np.bool_], evaluator: Evaluator,
     settings: Settings,
 ) -> tuple[pa.Table, Arrangement, Ranking | None]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from sparkrex.modes.events.engine import buffer_events, check_events, event_results, explain_events, explain_for_workers
+from sparkrex.modes.events.located import locate_events
 from sparkrex.modes.events.nfab.matcher import NfabMatcher
 from sparkrex.modes.events.runner import EventRunner
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.located import Located
     from sparkrex.modes.events.explain import EventsExplained
     from sparkrex.modes.events.plan import EventQuery
     from sparkrex.settings import Settings
@@ -45,6 +47,12 @@ class EventsMode:
     ) -> EventsExplained:
         """The automaton, and which equalities partition the stream."""
         return explain_events(plan, table, evaluator, settings, analyze=analyze)
+
+    def locate(
+        self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings
+    ) -> Located:
+        """See `modes.protocol.Locating`."""
+        return locate_events(plan, table, evaluator, settings)
 
     def buffer(self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings) -> pa.Table:
         """The nodes of all runs, with pointers to those before."""

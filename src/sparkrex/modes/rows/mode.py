@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 
 from sparkrex.modes.rows.choose import MATCHERS
-from sparkrex.modes.rows.engine import explain_pattern, pattern_results
+from sparkrex.modes.rows.engine import explain_pattern, locate_matches, pattern_results
 from sparkrex.modes.rows.explain import RowsExplained
 from sparkrex.modes.rows.runner import RowRunner
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.located import Located
     from sparkrex.modes.rows.plan import MatchRecognize
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
@@ -44,6 +45,12 @@ class RowsMode:
     ) -> RowsExplained:
         """The matcher and the reasons."""
         return explain_pattern(plan, table, evaluator, settings, analyze=analyze)
+
+    def locate(
+        self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings
+    ) -> Located:
+        """See `modes.protocol.Locating`."""
+        return locate_matches(plan, table, evaluator, settings)
 
     def lower(
         self, plan: MatchRecognize, input_name: str, settings: Settings, wanted: frozenset[str] | None,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Arranged:
+class Arranged:
     """The input with its partition keys as columns, `keys`, and the order of its rows."""
 
     search: SegmentSearch
@@ -58,7 +58,7 @@ def search_results(
 ) -> Iterator[pa.Table]:
     """The result of one segment search over its input, as it is decided: in one piece, or chunk by chunk if the search
     can be fed."""
-    arranged = _arrange(search, table, evaluator, settings, Stopwatch())
+    arranged = arrange_search(search, table, evaluator, settings, Stopwatch())
     runner = arranged.runner(evaluator, settings, Builder, Stopwatch())
     is_fed = settings.chunk_rows is not None and runner.refusal is None
     state = runner.open()
@@ -73,7 +73,7 @@ def explain_search(
 ) -> SearchExplained:
     """How it is planned over its input; with `analyze`, after a run, with what happened."""
     watch = Stopwatch()
-    arranged = _arrange(search, table, evaluator, settings, watch)
+    arranged = arrange_search(search, table, evaluator, settings, watch)
     feed = Feed.whole(arranged.table, arranged.arrangement)
     with partition_named(feed, arranged.key_names, list(arranged.keys)):
         if analyze:
@@ -85,7 +85,7 @@ def explain_search(
 
 
 def _explain_run(
-    arranged: _Arranged, feed: Feed, evaluator: Evaluator, settings: Settings, watch: Stopwatch
+    arranged: Arranged, feed: Feed, evaluator: Evaluator, settings: Settings, watch: Stopwatch
 ) -> SearchExplained:
     builders: list[MeasuringBuilder] = []
 
@@ -105,9 +105,10 @@ def _explain_run(
     )
 
 
-def _arrange(
+def arrange_search(
     search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
-) -> _Arranged:
+) -> Arranged:
+    """The order of the input's rows."""
     arrangement, partition_columns = arrange_rows(search, table, evaluator, settings.thread_count())
     keys = []
     for number, (key, column) in enumerate(zip(search.partition_by, partition_columns, strict=True)):
@@ -117,10 +118,10 @@ def _arrange(
             keys.append(f"rex_key_{number}")
             table = table.append_column(keys[-1], column)
     watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
-    return _Arranged(search, table, arrangement, tuple(keys))
+    return Arranged(search, table, arrangement, tuple(keys))
 
 
-def _plan(arranged: _Arranged, evaluator: Evaluator, settings: Settings) -> Planned | Mapped:
+def _plan(arranged: Arranged, evaluator: Evaluator, settings: Settings) -> Planned | Mapped:
     """Sampling calls aggregates that users wrote."""
     search, table = with_argument_columns(arranged.search, arranged.table, evaluator)
     arrangement = arranged.arrangement

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from sparkrex.columns.arrange import Arrangement
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.matches import Matches
     from sparkrex.modes.segments.plan import SegmentSearch
     from sparkrex.settings import Settings
     from sparkrex.stopwatch import Stopwatch
@@ -26,16 +27,23 @@ def run_mapped(
 ) -> pa.Table:
     """The result over whole partitions. `table` is in input order."""
     table = with_index(table, arrangement, Counted.whole(arrangement))
-    limit = settings.max_segments
-    try:
-        matches = find_mappings(search, table, arrangement, evaluator, limit)
-    except TooManySegmentsError:
-        raise ExecutionError(
-            "REX408", f"there are more ways to map rows to variables than max_segments = {limit:,}", search.source,
-            search.pattern.span or search.span, hint="say more in DEFINE, or raise the setting max_segments",
-        ) from None
+    matches = mapped_matches(search, table, arrangement, evaluator, settings)
     watch.lap("find", f"{len(matches):,} matches")
     reader = MappedReader(table, arrangement, matches, variables_of(search), search.dialect, evaluator)
     result = measured_table(search, reader, partition_columns)
     watch.lap("measures", f"{result.num_rows:,} rows")
     return result
+
+
+def mapped_matches(
+    search: SegmentSearch, table: pa.Table, arrangement: Arrangement, evaluator: Evaluator, settings: Settings
+) -> Matches:
+    """Every match; see `find_mappings`."""
+    limit = settings.max_segments
+    try:
+        return find_mappings(search, table, arrangement, evaluator, limit)
+    except TooManySegmentsError:
+        raise ExecutionError(
+            "REX408", f"there are more ways to map rows to variables than max_segments = {limit:,}", search.source,
+            search.pattern.span or search.span, hint="say more in DEFINE, or raise the setting max_segments",
+        ) from None

@@ -10,6 +10,7 @@ from sparkrex.columns.ordered import Columns
 from sparkrex.errors import UnsupportedError
 from sparkrex.modes.segments.engine import explain_search, search_results
 from sparkrex.modes.segments.explain import SearchExplained
+from sparkrex.modes.segments.located import locate_segments
 from sparkrex.modes.segments.planning import plan_search, rewrite_search
 from sparkrex.modes.segments.runner import SegmentRunner
 from sparkrex.scalar.expression import Aggregate, walk
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.located import Located
     from sparkrex.modes.segments.aggregates.registry import Shipped
     from sparkrex.modes.segments.plan import SegmentSearch
     from sparkrex.settings import Settings
@@ -50,6 +52,12 @@ class SegmentsMode:
     ) -> SearchExplained:
         """Rewriting, logical and physical plan."""
         return explain_search(plan, table, evaluator, settings, analyze=analyze)
+
+    def locate(
+        self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings
+    ) -> Located:
+        """See `modes.protocol.Locating`."""
+        return locate_segments(plan, table, evaluator, settings)
 
     def lower(
         self, plan: SegmentSearch, input_name: str, settings: Settings, wanted: frozenset[str] | None,

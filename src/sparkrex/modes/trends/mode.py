@@ -9,6 +9,7 @@ from sparkrex.modes.trends.engine import trend_results
 from sparkrex.modes.trends.explain import TrendsExplained
 from sparkrex.modes.trends.guarded import guarded
 from sparkrex.modes.trends.layout import make_layout
+from sparkrex.modes.trends.located import locate_windows
 from sparkrex.modes.trends.runner import TrendRunner
 from sparkrex.stopwatch import Stopwatch
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.located import LocatedWindows
     from sparkrex.modes.trends.plan import TrendQuery
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
@@ -50,6 +52,12 @@ class TrendsMode:
             for _ in trend_results(plan, table, evaluator, settings, watch):
                 pass
         return TrendsExplained(plan, settings.matcher, watch.laps)
+
+    def locate(
+        self, plan: TrendQuery, table: pa.Table, evaluator: Evaluator, settings: Settings
+    ) -> LocatedWindows:
+        """See `modes.protocol.Locating`."""
+        return locate_windows(plan, table, evaluator, settings)
 
     def lower(
         self, plan: TrendQuery, input_name: str, settings: Settings, wanted: frozenset[str] | None,

@@ -54,14 +54,20 @@ class WindowSearch:
         self, table: pa.Table, arrangement: Arrangement, partition_columns: list[pa.ChunkedArray]
     ) -> list[pa.ChunkedArray]:
         """The values of the plan's calls, by row of the table."""
-        plan = self.plan
-        with self._placed(table, arrangement, partition_columns):
-            ends = frame_ends(plan, table, arrangement, self.evaluator)
-            found = self._search(table, arrangement, ends)
-        self.watch.lap("match", f"{len(found.row):,} matches")
+        found, ends = self.find(table, arrangement, partition_columns)
         values = self._read(table, arrangement, found, ends)
         self.watch.lap("values", f"{table.num_rows:,} rows")
         return values
+
+    def find(
+        self, table: pa.Table, arrangement: Arrangement, partition_columns: list[pa.ChunkedArray]
+    ) -> tuple[Found, NDArray[np.int64] | None]:
+        """The match of every row that has one, and where frames end (see `frame_ends`)."""
+        with self._placed(table, arrangement, partition_columns):
+            ends = frame_ends(self.plan, table, arrangement, self.evaluator)
+            found = self._search(table, arrangement, ends)
+        self.watch.lap("match", f"{len(found.row):,} matches")
+        return found, ends
 
     def _search(self, table: pa.Table, arrangement: Arrangement, ends: NDArray[np.int64] | None) -> Found:
         if self.choice.problem.is_impossible and self.settings.matcher is None:

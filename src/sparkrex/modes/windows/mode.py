@@ -15,6 +15,7 @@ from sparkrex.modes.windows.choose import SEARCHES, choose_search
 from sparkrex.modes.windows.engine import window_results
 from sparkrex.modes.windows.explain import WindowExplained
 from sparkrex.modes.windows.frames import frame_ends
+from sparkrex.modes.windows.located import locate_in_frames
 from sparkrex.modes.windows.runner import WindowRunner
 from sparkrex.stopwatch import Stopwatch
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.located import Located
     from sparkrex.modes.windows.plan import PatternWindow
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
@@ -51,6 +53,12 @@ class WindowsMode:
         if analyze:
             window_results(plan, table, evaluator, settings, watch)
         return WindowExplained(plan, choice, watch.laps)
+
+    def locate(
+        self, plan: PatternWindow, table: pa.Table, evaluator: Evaluator, settings: Settings
+    ) -> Located:
+        """See `modes.protocol.Locating`: each match once, whichever rows have it."""
+        return locate_in_frames(plan, table, evaluator, settings)
 
     def runner(
         self, plan: PatternWindow, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
