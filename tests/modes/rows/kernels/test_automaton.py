@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -277,10 +278,13 @@ def test_two_partitions_in_turns_leave_what_one_leaves(pattern: str, form: str) 
 
 
 @in_both_forms
-def test_bits_are_added(form: str) -> None:
-    random = np.random.default_rng(1)
-    bitmaps = random.integers(0, 2, (16, 50)).astype(np.uint8)
-    symbols = np.zeros(50, np.uint16)
-    for bit in range(16):
-        in_form(kernel.add_bit, form)(bitmaps[bit], bit, symbols)
-    assert symbols.tolist() == [sum(int(b) << n for n, b in enumerate(column)) for column in bitmaps.T]
+@pytest.mark.parametrize("n_rows", [0, 50, 3 * kernel._BLOCK + 5])
+def test_bits_are_joined(form: str, n_rows: int) -> None:
+    if form == "interpreted":
+        n_rows = min(n_rows, 500)
+    bitmaps = np.random.default_rng(1).integers(0, 2, (16, n_rows + 7)).astype(np.uint8)
+    symbols = np.full(n_rows, 99, np.uint16)
+    with mock.patch.object(kernel, "_BLOCK", 64 if form == "interpreted" else kernel._BLOCK):
+        in_form(kernel.join_bits, form)(bitmaps, 3, symbols)
+    bits = bitmaps[:, 3 : 3 + n_rows].astype(np.int64)
+    assert (symbols == (bits << np.arange(16)[:, None]).sum(axis=0)).all()

@@ -70,10 +70,9 @@ class LookingBack:
         offsets = self.partitions.offsets[piece.first : piece.last + 1]
         ends = np.zeros(piece.last - piece.first, np.int64)
         ends[-1] = offsets[-1] > end
-        symbols = symbols_of(self.bitmaps[:, begin:end], self.viability)
+        symbols = symbols_of(self.bitmaps, self.viability, begin, end, self.states[begin:end])
         bounds = _bounds(np.clip(offsets, begin, end) - begin, ends, piece.start - begin)
         self.look_back(symbols, bounds, open_ends, 0)  # conditions know the rows behind a cut
-        self.states[begin:end] = symbols
 
     def _first_unsettled(self, is_settled: NDArray[np.bool_], low: int, end: int) -> int:
         """The first row of those before `end` of which none is settled."""
@@ -88,10 +87,9 @@ class LookingBack:
 
     def _pass_again(self, first: int, end: int, open_ends: NDArray[np.int64]) -> None:
         """States of rows before a row of the same partition whose state is known."""
-        symbols = symbols_of(self.bitmaps[:, first:end], self.viability)
+        symbols = symbols_of(self.bitmaps, self.viability, first, end, self.states[first:end])
         bounds = _bounds(np.array([0, end - first], np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
         self.look_back(symbols, bounds, open_ends, 0, end - first - 1, int(self.states[end]))
-        self.states[first:end] = symbols
 
 
 def _bounds(

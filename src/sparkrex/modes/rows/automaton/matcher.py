@@ -179,7 +179,7 @@ class AutomatonMatcher(Matcher):
         offsets = partitions.offsets[begin : end + 1] - origin
         begins, ends = partitions.begins[begin:end], every_end.kinds[begin:end]
         start, number = partitions.start[begin:end] - origin, partitions.number[begin:end].copy()
-        rows: Any = symbols_of(bitmaps[:, origin:stop], viability)
+        rows: Any = symbols_of(bitmaps, viability, origin, stop)
         bounds: tuple[Any, ...] = (offsets, begins, ends, start, number, offsets[1:].copy())
         if is_few := len(rows) <= lazy.FEW_ROWS:
             rows, bounds = rows.tolist(), tuple(array.tolist() for array in bounds)

@@ -19,6 +19,9 @@ CLOSED_END = 0
 CLOSED = 0
 """A kind of end: the partition ends. The others are open: more rows may come, of which the next is known in part."""
 
+_BLOCK = 1 << 13
+"""Rows whose bits stay in the cache while they are put together."""
+
 PAST_LAST_ROW, NEXT_ROW, TO_FIRST, TO_LAST = range(4)
 DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT = range(3)
 STOPPED = 6  # as in `backtrack`
@@ -148,17 +151,25 @@ def look_back_twice(symbols, offsets, transitions, shift, places):
 
 
 @njit(cache=True, nogil=True)
-def add_bit(bits, bit, symbols):
-    """Add one bit of every row's symbol.
+def join_bits(bitmaps, begin, symbols):
+    """Put the bits of every row's symbol together.
 
     Parameters
     ----------
-    bits : uint8 per row, 0 or 1
-    symbols : uint16 per row, changed
+    bitmaps : uint8 (n_bits, all rows), 0 or 1
+    begin : the first row of those that have symbols
+    symbols : uint16 per row, filled
     """
-    by = np.uint16(1 << bit)
-    for i in range(symbols.shape[0]):
-        symbols[i] |= np.uint16(bits[i]) * by
+    n_rows = symbols.shape[0]
+    for low in range(0, n_rows, _BLOCK):
+        block = symbols[low : low + _BLOCK]
+        for i in range(block.shape[0]):
+            block[i] = 0
+        for bit in range(bitmaps.shape[0]):
+            by = np.uint16(1 << bit)
+            holds = bitmaps[bit, begin + low : begin + low + block.shape[0]]
+            for i in range(block.shape[0]):
+                block[i] |= np.uint16(holds[i]) * by
 
 
 @njit(cache=True, nogil=True)
