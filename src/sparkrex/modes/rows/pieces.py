@@ -117,8 +117,7 @@ def several_pieces(
 
 
 def row_cuts(offsets: NDArray[np.int64], threads: int, each: int = 1) -> list[int]:
-    """Where pieces begin and end, about equally long, so many for each thread; at the end of a partition if one is near.
-    """
+    """Where pieces begin and end, so many for each thread, about equally long; at a partition's end if one is near."""
     origin, n_rows = int(offsets[0]), int(offsets[-1] - offsets[0])
     n_pieces = each * len(ranges(n_rows, threads, LEAST_ROWS))
     near = n_rows // n_pieces // _NEAR
