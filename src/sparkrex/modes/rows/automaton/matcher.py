@@ -251,7 +251,9 @@ class AutomatonMatcher(Matcher):
             np.empty(0, np.int64) if begun is None else begun, labels, ends, numbers, label_offsets,
         )
         ends, label_offsets = ends[:n_matches], label_offsets[: n_matches + 1]
-        return Matches(ends - np.diff(label_offsets), ends, numbers[:n_matches], labels[:n_labels], label_offsets)
+        starts = np.diff(label_offsets)
+        np.subtract(ends, starts, out=starts)  # fresh memory costs more than what is computed
+        return Matches(starts, ends, numbers[:n_matches], labels[:n_labels], label_offsets)
 
     def _walk_both(
         self, states: NDArray[np.uint16], both: Sequence[tuple[Any, ...]], moves: NDArray[np.int32]
