@@ -20,11 +20,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 _HEAD = """# Python
 
 Everything public is in the package `sparkrex`, usually imported as `rex`. This page is written by `make docs` from the
-docstrings, whose examples the tests run. The command `rex` has its own help: `rex --help`.
+docstrings, whose examples the tests run. [The command](command.md) `rex` has its own help: `rex --help`.
 """
 
 SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Asking", ("sql", "match", "events", "trends", "workload")),
+    ("Pictures", ("plot", "diff", "regions")),
     ("Queries and plans", ("compile", "Query", "explain", "Explanation", "Settings")),
     ("Streams", ("drain", "progress", "state", "matches", "late", "failed")),
     ("On Spark", ("ship", "register_table_function")),
@@ -34,7 +35,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """The public names, in the order in which one meets them."""
 
 METHODS: dict[type, tuple[str, ...]] = {
-    rex.Query: ("reader", "explain", "buffer", "drain", "with_settings"),
+    rex.Query: ("tables", "columns", "reader", "explain", "buffer", "drain", "with_settings"),
     Workload: (
         "names", "detect", "explain", "plan", "open", "drain", "groups", "parse", "with_options",
     ),
