@@ -39,9 +39,9 @@ class Query:
     ...                       "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A B*) DEFINE B AS x = PREV(x) + 1)")
     >>> [longest(t=pa.table({"x": x})).to_pylist() for x in ([1, 2, 4], [1, 2, 3])]
     [[{'n': 2}], [{'n': 3}]]
-
-    `keyword` and `options` are for a clause of its own: its language, and what the call says of its input.
     """
+
+    # `keyword` and `options` are for a clause of its own: its language, and what the call says of its input.
 
     def __init__(
         self, text: str, dialect: str, settings: Settings, *, keyword: str | None = None, options: Any = None,
