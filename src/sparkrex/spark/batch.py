@@ -58,7 +58,7 @@ def run_on_spark(
 
     With a checkpoint, of a streaming query that has stopped, what the end of its streams decides.
     """
-    host = _open_host(query, tables, spark)
+    host = open_host(query, tables, spark)
     register_missing(host.spark, settings.functions)
     if checkpoint is not None:
         host.checkpoint = Checkpoint(host.spark, checkpoint)
@@ -115,7 +115,7 @@ def explain_on_spark(
     query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None, settings: Settings
 ) -> tuple[list[Explained], DataFrame]:
     """How every relation is answered, and the DataFrame of the whole."""
-    host = _open_host(query, tables, spark)
+    host = open_host(query, tables, spark)
     register_missing(host.spark, settings.functions)
     action = query.statement.action
     if action is not None and not (action.query and (action.writes or action.is_view)):
@@ -146,7 +146,7 @@ def _query_around(query: ParsedQuery, host: SparkHost) -> DataFrame:
     return host.analyzed(host.translated(query.statement.host_sql), None)
 
 
-def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None) -> SparkHost:
+def open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None) -> SparkHost:
     session = find_session(spark, tables)
     if ".connect." in type(session).__module__:
         need_version((4, 0), "Spark Connect")

@@ -69,11 +69,8 @@ def lower_relation(
 ) -> tuple[DataFrame, Callable[[], Explained]]:
     """A relation's result, and what explains it."""
     source = relation_source(relation, host)
-    columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
-    language = language_of(relation.keyword)
-    scope = _scope(query, relation, language.variables(clause), columns, host)
     settings = replace(settings, time_zone=host.time_zone())
-    plan = follow_settings(language.analyze(clause, scope, relation, query.options), scope, settings)
+    plan = relation_plan(query, relation, clause, source, host, settings)
     time = ""
     # The results of a pattern that is drained are a table; a pattern over them has a state all the same.
     is_stream = source.isStreaming or (host.checkpoint is not None and are_results(source.schema))
@@ -186,6 +183,16 @@ def _through_workers(
 def relation_source(relation: Relation, host: SparkHost) -> DataFrame:
     """The rows that a relation reads."""
     return host.analyzed(host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}"), relation.span)
+
+
+def relation_plan(
+    query: ParsedQuery, relation: Relation, clause: Any, source: DataFrame, host: SparkHost, settings: Settings
+) -> Plan:
+    """The plan of a relation over the rows that it reads."""
+    columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
+    language = language_of(relation.keyword)
+    scope = _scope(query, relation, language.variables(clause), columns, host)
+    return follow_settings(language.analyze(clause, scope, relation, query.options), scope, settings)
 
 
 def _wanted_names(query: ParsedQuery, relation: Relation) -> frozenset[str] | None:

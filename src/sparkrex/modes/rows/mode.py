@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.located import Located
     from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.reasons.answer import Why
+    from sparkrex.reasons.asked import Asked
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
     from sparkrex.spark.worker import Carried, WorkerTask
@@ -76,6 +78,14 @@ class RowsMode:
         plan: MatchRecognize = lowered.worker  # type: ignore[assignment]  # this mode lowered it
         check_conditions(choose_matcher(plan, sample, evaluator, settings))
         return WorkerTask(mode=self, plan=plan, carried=carried, settings=settings, key_names=lowered.key_names())
+
+    def why(
+        self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, asked: Asked
+    ) -> Why:
+        """Need and blockers of every start."""
+        from sparkrex.modes.rows.why.answer import why_not
+
+        return why_not(plan, table, evaluator, settings, asked)
 
     def explain_for_workers(
         self, written: MatchRecognize, lowered: Lowered, sample: pa.Table, types: Callable[[Sequence[str]], pa.Schema],

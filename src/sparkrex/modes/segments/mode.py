@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sparkrex.matching.located import Located
     from sparkrex.modes.segments.aggregates.registry import Shipped
     from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.reasons.answer import Why
+    from sparkrex.reasons.asked import Asked
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
     from sparkrex.spark.worker import Carried, WorkerTask
@@ -46,6 +48,14 @@ class SegmentsMode:
     ) -> SegmentRunner:
         """It plans over the first rows."""
         return SegmentRunner(plan, sample, keys, evaluator, settings)
+
+    def why(
+        self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, asked: Asked
+    ) -> Why:
+        """The smallest parts of the pattern without a segment."""
+        from sparkrex.modes.segments.why.answer import why_not
+
+        return why_not(plan, table, evaluator, settings, asked)
 
     def explain(
         self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
