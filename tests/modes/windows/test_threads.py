@@ -1,12 +1,16 @@
-"""Threads that share the columns of a window ask the host one at a time: it has one connection, and one table of rows."""
+"""Threads that share the columns of a window ask the host one at a time: it has one connection, one table of rows."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
-import pytest
 
 import sparkrex as rex
 from sparkrex import threads
+
+if TYPE_CHECKING:
+    import pytest
 
 CALLS = ("count(DISTINCT x)", "count(DISTINCT s)", "min(s)", "max(s)", "bool_or(x > 3)", "bool_and(x > 3)")
 
