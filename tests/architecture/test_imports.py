@@ -230,8 +230,8 @@ TABLE: dict[str, Allowed] = {
     ),
     # Parquet files that workers read. What runs there, and what footers prove, knows no Spark.
     "spark/files": allow(
-        *FOUNDATION, "statement", "columns", "columns/paths", "modes/plan", "modes/protocol", "pipeline", "spark",
-        *LOWERING, PACKAGE, packages="pyarrow pyspark sqlglot",
+        *FOUNDATION, "statement", "columns", "columns/paths", "matching", "hosts/host", "modes/plan", "modes/protocol",
+        "pipeline", "spark", *LOWERING, PACKAGE, packages="numpy pyarrow pyspark sqlglot",
     ),
     # Streams on Spark: a thin layer around `streams`.
     "spark/streaming": allow(

@@ -22,8 +22,9 @@ from sparkrex.pipeline import check_reporting, follow_settings
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.scalar.render.spark import quoted
 from sparkrex.spark.files.arriving import Arriving
-from sparkrex.spark.files.choosing import FilesRead, choose_way
+from sparkrex.spark.files.choosing import FilesRead, FoundWay, choose_way
 from sparkrex.spark.files.explain import FilesExplained
+from sparkrex.spark.files.slicing import SlicesRead
 from sparkrex.spark.gathered import regrouped_sql
 from sparkrex.spark.host import AGGREGATE_NAMES, AggregateNames, SparkHost, spark_type
 from sparkrex.spark.shipping import shipped_task
@@ -117,11 +118,11 @@ def lower_relation(
     if host.checkpoint is not None and source.isStreaming:
         host.checkpoint.know_input(source, host.source, relation.span)
     host.lasting = []
-    way = None
+    way: FoundWay = None
     if is_stream:
         frame, sample = through_buckets(projected, lowered, mode, plan, host, relation, settings)
     else:
-        way = choose_way(query, relation, plan, lowered, projected, host, settings)
+        way = choose_way(query, relation, mode, plan, lowered, projected, host, settings)
         frame, sample = _through_workers(projected, lowered, mode, plan, host, relation, settings, way)
     lasting = host.lasting
     if plan.partition_gap is not None:
@@ -136,7 +137,7 @@ def lower_relation(
         finally:
             workers.close()
         if way is not None:
-            line = way.line() if isinstance(way, FilesRead) else f"Files: read by Spark: {way}"
+            line = f"Files: read by Spark: {way}" if isinstance(way, str) else way.line()
             return FilesExplained(found, line)
         if not source.isStreaming:
             return found
@@ -154,13 +155,14 @@ def lower_relation(
 
 def _through_workers(
     rows: DataFrame, lowered: Lowered, mode: Mode[Any], plan: Plan, host: SparkHost, relation: Relation,
-    settings: Settings, way: FilesRead | str | None = None,
+    settings: Settings, way: FoundWay = None,
 ) -> tuple[DataFrame, pa.Table]:
     """What the workers make of rows, and a sample of what travels to them, without rows.
 
-    Rows of files that workers read themselves come in blobs.
+    Rows of files that workers read themselves come in blobs, or are read by the tasks that search them.
     """
-    shuffled = shuffle(rows, lowered, host, relation, settings.functions)
+    is_sliced = isinstance(way, SlicesRead)
+    shuffled = shuffle(rows, lowered, host, relation, settings.functions, is_sliced=is_sliced)
     sample = arrow_schema(shuffled.frame.schema, host).empty_table()
     carried = Carried(
         arrow_schema(shuffled.output, host), shuffled.is_ordered, shuffled.cut, sparkrex.__version__
@@ -177,6 +179,8 @@ def _through_workers(
     if isinstance(way, FilesRead):
         arriving = Arriving(task, way.reading.schema)
         return way.blobs(host.spark).mapInArrow(shipped_task(arriving), shuffled.output), sample
+    if isinstance(way, SlicesRead):
+        return way.results(host.spark, task, shuffled.output), sample
     return shuffled.frame.mapInArrow(shipped_task(task), shuffled.output), sample
 
 

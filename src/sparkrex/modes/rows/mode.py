@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.located import Located
+    from sparkrex.matching.slices import SliceNeeds
     from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.rows.slice_search import RowSlices
     from sparkrex.reasons.answer import Why
     from sparkrex.reasons.asked import Asked
     from sparkrex.settings import Settings
@@ -102,6 +104,22 @@ class RowsMode:
             written, choice, timeouts=timeouts, sharing="one partition by one task",
             regrouped=tuple(one.function for one in lowered.gathered),
         )
+
+    def slice_needs(
+        self, written: MatchRecognize, plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings
+    ) -> SliceNeeds | str:
+        """Where a match is bounded."""
+        from sparkrex.modes.rows.slice_needs import slice_needs
+
+        return slice_needs(written, plan, sample, evaluator, settings)
+
+    def slice_search(
+        self, plan: MatchRecognize, sample: pa.Table, needs: SliceNeeds, evaluator: Evaluator, settings: Settings
+    ) -> RowSlices:
+        """By the matcher that fits."""
+        from sparkrex.modes.rows.slice_search import RowSlices
+
+        return RowSlices.of(plan, sample, needs, evaluator, settings)
 
 
 MODE = RowsMode()

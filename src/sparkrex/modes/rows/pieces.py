@@ -207,7 +207,7 @@ def _enter(
     _check(problem, outcome)
     matches = outcome.matches
     n_first = int(np.searchsorted(matches.start, until))
-    own, others = _slice(matches, 0, n_first), _slice(matches, n_first, len(matches))
+    own, others = part_of(matches, 0, n_first), part_of(matches, n_first, len(matches))
     found = [own]
     if entry >= until:
         piece.start[0] = entry
@@ -234,7 +234,7 @@ def _synchronise(
     found: list[Matches] = []
     while entry < until:
         if _attempted_from(own.start, following, entry) == entry:
-            found.append(_slice(own, int(np.searchsorted(own.start, entry)), len(own)))
+            found.append(part_of(own, int(np.searchsorted(own.start, entry)), len(own)))
             return found, entry - begin
         bounds = np.array([entry], np.int64), np.array([min(entry + n_rows, until)], np.int64), np.ones(1, np.int64)
         again = Piece(entry, piece.first, piece.first + 1, *bounds)
@@ -248,7 +248,7 @@ def _synchronise(
                 break
             entry = row
         entry = min(entry, stands)  # of what is behind that, only the piece's own search is known
-        found.append(_slice(matches, 0, int(np.searchsorted(matches.start, entry))))
+        found.append(part_of(matches, 0, int(np.searchsorted(matches.start, entry))))
         n_rows *= 2
     piece.start[0] = entry
     return found, until - begin
@@ -276,7 +276,7 @@ def next_attempts(problem: Problem, matches: Matches) -> NDArray[np.int64]:
     return np.where(last > first, start + at - first, start + 1)
 
 
-def _slice(matches: Matches, begin: int, end: int) -> Matches:
+def part_of(matches: Matches, begin: int, end: int) -> Matches:
     """Matches that stand together."""
     if begin == 0 and end == len(matches):
         return matches

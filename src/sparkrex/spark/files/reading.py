@@ -71,13 +71,13 @@ class FileReading:
             ) from error
 
     def _blobs(self, pieces: tuple[Piece, ...]) -> Iterator[pa.RecordBatch]:
-        rows = (batch for piece in pieces for batch in self._rows(piece))
+        rows = (batch for piece in pieces for batch in self.rows(piece))
         for number, blob in blobs(rows, len(self.ids), partial(hashes_of, names=self.hashed)):
             yield pa.record_batch({
                 BUCKET: wrap_id(self.ids[number]), PAYLOAD: pa.array([blob], pa.large_binary()).cast(pa.binary())
             })
 
-    def _rows(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+    def rows(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of a piece that travel."""
         import pyarrow.parquet as pq
 
