@@ -539,7 +539,12 @@ def _quote(name: str) -> str:
 
 
 def check_reporting(plan: Plan, settings: Settings, *, is_stream: bool) -> None:
-    """Raise REX301 if a search cannot go on where it fails."""
+    """Raise REX301 if a search cannot go on where it fails, or has no side rows."""
+    if settings.side_rows and not plan.has_side_rows:
+        raise UnsupportedError(
+            "REX301", f"side_rows is not supported for {plan.mode}", plan.source, plan.span,
+            hint="leave the setting out: every row of the input is a row of the result",
+        )
     if not settings.reports or plan.gives_up_starts or (is_stream and plan.gives_up_events):
         return
     what = plan.mode if plan.gives_up_events else f"searches of {plan.mode}"

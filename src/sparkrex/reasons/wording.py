@@ -50,7 +50,7 @@ def _head(why: Why) -> list[str]:
     where = ", ".join(f"{name} = {value!r}" for name, value in why.key)
     if not where and why.n_partitions != 1:
         where = f"{why.n_partitions:,} partitions"
-    often = {0: "nothing", 1: "no more than once"}.get(why.n_matches, f"no more than {why.n_matches:,} times")
+    often = {0: "nothing", 1: "only once"}.get(why.n_matches, f"only {why.n_matches:,} times")
     return [
         f"Why ({why.pattern}) matched {often}" + (f" in {where}:" if where else ":"),
         f"  {_count(why.n_rows, 'row')}, {_count(why.n_matches, 'match', 'matches')}; "
