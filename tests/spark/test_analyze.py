@@ -83,7 +83,7 @@ def test_windows(rows: DataFrame) -> None:
 def test_events(rows: DataFrame) -> None:
     query = rex.events(
         "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match(a[], b) { [k] AND a[1].x < 2 AND b.x > 8 } WITHIN 20 "
-        "RETURN a[1].ts AS t", time="ts",
+        "RETURN a[1].ts AS t", time="ts", types={"A": "true", "B": "true"},
     )
     text = analyzed(query, rows)
     assert figure(r"([\d,]+) rows given", text) == query(_ROWS).num_rows > 20
