@@ -147,7 +147,8 @@ class Query:
     ) -> Explanation:
         """The plan over these tables, with Spark's own plan under it if Spark is involved.
 
-        `analyze` runs the query in memory and adds actual rows and timings.
+        `analyze` runs the query and adds actual rows and timings. On Spark the workers run each pattern alone: what
+        they find is counted and goes nowhere, and the statement around is not run.
         """
         from sparkrex.explanation import explain_relations
         from sparkrex.pipeline import explain_query
@@ -156,13 +157,11 @@ class Query:
         statement = parsed.statement
         is_bare = statement.bare_relation is not None
         if _is_on_spark(given, spark):
-            if analyze:
-                _refuse_spark(given, spark, "analyze=True", "Spark's own interface shows the time of every stage")
             from sparkrex.spark.batch import explain_on_spark, physical_plan
 
             on_spark = _for_spark(given)
             with faults_reported(self.text):
-                found, frame = explain_on_spark(parsed, on_spark, spark, self.settings)
+                found, frame = explain_on_spark(parsed, on_spark, spark, self.settings, analyze=analyze)
                 return explain_relations(
                     found, "spark", statement.host_sql, is_bare=is_bare, host_plan=physical_plan(frame),
                     rewritten=parsed.rewritten(),

@@ -124,11 +124,13 @@ class Answering(Protocol[P_contra]):
         ...
 
     def runner(
-        self, plan: P_contra, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: P_contra, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> Runner:
         """The plan over columns of the sample's types, ready to be fed.
 
-        The sample has no rows; `keys` are its columns that hold the partition's keys.
+        The sample has no rows; `keys` are its columns that hold the partition's keys. A runner with stages laps them on
+        `watch`, if it is given one.
         """
         ...
 

@@ -39,10 +39,11 @@ class RowsMode:
         return pattern_results(plan, table, evaluator, settings, watch)
 
     def runner(
-        self, plan: MatchRecognize, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: MatchRecognize, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> RowRunner:
         """By the matcher that fits."""
-        return RowRunner.of(plan, sample, keys, evaluator, settings)
+        return RowRunner.of(plan, sample, keys, evaluator, settings, watch)
 
     def explain(
         self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool

@@ -199,7 +199,7 @@ class RowRunner:
                 if feed.horizon is not None:  # rows of keys that were forgotten are counted anew
                     error.notes += (f"it is the row of {self.time_of(frame, error.row)}",)
             raise
-        self.watch.lap("match", f"{len(matches):,} matches")
+        self.watch.lap("match", {"matches": len(matches)})
         return matches
 
     def search(self, frame: Frame, partitions: Partitions, choice: Choice) -> Matches:
@@ -274,7 +274,7 @@ class RowRunner:
     def _read_all(self, frame: Frame, matches: Matches, decided: Decided | None) -> pa.Table:
         reader = self._reader(frame, matches)
         result = build_output(self.plan, reader, [frame.table.column(name) for name in self.keys], decided)
-        self.watch.lap("measures", f"{result.num_rows:,} rows")
+        self.watch.lap("measures", {"rows": result.num_rows})
         return result
 
     def _reader(self, frame: Frame, matches: Matches) -> MatchReader:

@@ -14,6 +14,7 @@ from sparkrex.modes.segments.located import locate_segments
 from sparkrex.modes.segments.planning import plan_search, rewrite_search
 from sparkrex.modes.segments.runner import SegmentRunner
 from sparkrex.scalar.expression import Aggregate, walk
+from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
     from sparkrex.spark.worker import Carried, WorkerTask
-    from sparkrex.stopwatch import Stopwatch
 
 
 class SegmentsMode:
@@ -40,14 +40,15 @@ class SegmentsMode:
     def results(
         self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> Iterator[pa.Table]:
-        """Rewrite, plan, search; the search has a watch of its own."""
-        return search_results(plan, table, evaluator, settings)
+        """Rewrite, plan, search."""
+        return search_results(plan, table, evaluator, settings, watch)
 
     def runner(
-        self, plan: SegmentSearch, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: SegmentSearch, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> SegmentRunner:
         """It plans over the first rows."""
-        return SegmentRunner(plan, sample, keys, evaluator, settings)
+        return SegmentRunner(plan, sample, keys, evaluator, settings, watch=watch or Stopwatch())
 
     def why(
         self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, asked: Asked

@@ -68,12 +68,16 @@ class FilesRead:
 
     def blobs(self, spark: SparkSession) -> DataFrame:
         """The rows as blobs, those of a bucket in one task."""
-        n_units, n_buckets = len(self.reading.units), len(self.reading.ids)
-        units = spark.range(0, n_units, 1, n_units)
-        blobs = units.mapInArrow(shipped_task(self.reading), f"{BUCKET} int, {PAYLOAD} binary")
+        n_buckets = len(self.reading.ids)
+        blobs = self.units(spark).mapInArrow(shipped_task(self.reading), f"{BUCKET} int, {PAYLOAD} binary")
         if _takes_ids(blobs):
             return blobs.repartitionById(n_buckets, BUCKET)
         return blobs.repartition(n_buckets, BUCKET)
+
+    def units(self, spark: SparkSession) -> DataFrame:
+        """The numbers of units to read, each in a task of its own."""
+        n_units = len(self.reading.units)
+        return spark.range(0, n_units, 1, n_units)
 
     def line(self) -> str:
         """What EXPLAIN says."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sparkrex.matching.slices import SliceSearch
     from sparkrex.spark.files.reading import FileReading
     from sparkrex.spark.files.units import Piece
+    from sparkrex.stopwatch import Stopwatch
 
 BEFORE = (2, 8, 32)
 """How many times as much as a match may take is read before a slice, at first and when that proves nothing."""
@@ -159,7 +160,9 @@ class SliceTask(WorkerTask):
     cut: Cut
     needs: SliceNeeds
 
-    def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
+    def _results(
+        self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator, watch: Stopwatch
+    ) -> Iterator[pa.Table]:
         from sparkrex.matching.row_values import arrange_rows
 
         assert isinstance(self.mode, Slicing)  # else nobody cut slices
@@ -171,7 +174,7 @@ class SliceTask(WorkerTask):
             return rows if arrangement.order is None else rows.take(wrap(arrangement.order))
 
         def read(number: int) -> pa.Table:
-            return pa.Table.from_batches(self.reading.rows(self.pieces[number]), self.reading.schema)
+            return pa.Table.from_batches(self.reading.rows(self.pieces[number], watch), self.reading.schema)
 
         for batch in batches:
             for number in batch.column(0).to_pylist():

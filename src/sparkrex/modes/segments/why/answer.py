@@ -14,6 +14,7 @@ from sparkrex.modes.segments.why.sub_patterns import sub_patterns, variables_in
 from sparkrex.reasons.answer import Part, Why
 from sparkrex.reasons.asked import refuse_row, rows_of_key
 from sparkrex.scalar.expression import Call
+from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from sparkrex.hosts.host import Evaluator
@@ -70,7 +71,8 @@ def _first_segment(
         definitions=tuple(one for one in search.definitions if one.variable in inside),
         rows_after=search.rows_after if pattern is search.pattern else 0,
     )
-    results = pa.concat_tables(search_results(alone, rows, evaluator, replace(settings, side_rows=False)))
+    quiet = replace(settings, side_rows=False)
+    results = pa.concat_tables(search_results(alone, rows, evaluator, quiet, Stopwatch()))
     if not results.num_rows:
         return None
     first, last = (int(np.asarray(results.column(name))[0]) for name in ("first_row", "last_row"))
