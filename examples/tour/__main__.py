@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from examples.tour import events, page, rows, segments, sqlts, stream, trends, windows, workload
-from examples.tour.hosts import Memory, rows_of
+from examples.tour.hosts import Memory, Spark, local_spark, rows_of
 from examples.tour.stop import compare
 
 if TYPE_CHECKING:
@@ -24,14 +24,23 @@ STOPS = {
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m examples.tour", description="A tour of all ways to ask.")
-    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the page (default: out)")
+    parser.add_argument("--memory", action="store_true", help="run in memory, without Spark")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for data and the page (default: out)")
     given = parser.parse_args(arguments)
-    given.out.mkdir(parents=True, exist_ok=True)
+    folder = given.out / "tour"
+    folder.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    visits = tour(Memory())
+    if given.memory:
+        visits = tour(Memory())
+        host = Memory.name
+    else:
+        with local_spark(folder) as session:
+            print(f"{'Spark starts':<12} {time.perf_counter() - start:6.1f} s", flush=True)
+            visits = tour(Spark(session, folder))
+        host = Spark.name
     seconds = time.perf_counter() - start
     target = given.out / "tour.html"
-    target.write_text(page.write(visits, Memory.name, seconds), encoding="utf-8")
+    target.write_text(page.write(visits, host, seconds), encoding="utf-8")
     n_right = sum(visit.score.is_right for visit in visits)
     print(f"{n_right} of {len(visits)} stops found what was planted and nothing else, in {seconds:.0f} s")
     print(target)

@@ -52,9 +52,9 @@ def plant(random: np.random.Generator, n_accounts: int) -> Scene:
 STOP = Stop(
     title="Stream",
     about=(
-        "The same text can ask a stream; here the rows are a table. On each account somebody guesses a password, five "
-        "wrong ones or more and then a right one, three times; two of them reach over a cut, from one file of a stream "
-        "into the next."
+        "The same text asks a stream: on Spark the rows arrive in three files, one for each batch, and answers come as "
+        "they are decided. On each account somebody guesses a password, five wrong ones or more and then a right one, "
+        "three times; two of them reach from one file into the next."
     ),
     decoys="Up to three wrong passwords at a time.",
     query=QUERY, key="account", n_keys=100, plant=plant, find=find,

@@ -1,4 +1,4 @@
-"""The tour finds what was planted, and would notice if it did not."""
+"""The tour of `make demo` finds what was planted, and would notice if it did not."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 from examples.tour import __main__ as tour
 from examples.tour import page
-from examples.tour.hosts import Memory
+from examples.tour.hosts import Memory, parts_of
 from examples.tour.stop import compare
 
 if TYPE_CHECKING:
@@ -46,15 +47,17 @@ def test_a_tour_with_a_wrong_answer_fails_and_says_where_its_page_is(
     without_last = dataclasses.replace(stop, find=lambda ticks: stop.find(ticks).slice(1))
     for given, code in ((stop, 0), (without_last, 1)):
         monkeypatch.setattr(tour, "STOPS", {"rows": given})
-        assert tour.main(["--out", str(tmp_path)]) == code  # the second time the folder is there already
+        assert tour.main(["--memory", "--out", str(tmp_path)]) == code  # the second time the folder is there already
         printed = capsys.readouterr().out.splitlines()
         assert printed[-1] == str(tmp_path / "tour.html")
         assert f"found {3 - code} of 3 planted" in printed[0]
         assert f"found {3 - code} of 3 planted, nothing else" in (tmp_path / "tour.html").read_text(encoding="utf-8")
 
 
-def test_matches_of_the_stream_reach_over_its_cuts() -> None:
+def test_matches_of_the_stream_reach_from_file_to_file() -> None:
     scene = tour.STOPS["stream"].scene(SMALL)
-    assert len(scene.cuts) == 2
+    parts = parts_of(scene)
+    assert len(parts) == 3
+    assert pa.concat_tables(parts).equals(scene.table)
     for cut in scene.cuts:
         assert sum(began < cut <= got_in for _, began, got_in, _ in scene.planted) == SMALL
