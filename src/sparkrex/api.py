@@ -270,7 +270,8 @@ def why(
 ) -> Why:
     """Why a row pattern did not match: what stood in the way of every start, and by how little it was missed.
 
-    Of a segment search it names the smallest parts of the pattern without a segment.
+    Of a segment search it names the smallest parts of the pattern without a segment, of an event query what kept runs
+    from the events that they awaited.
 
     Query and tables are as for `explain`. `key` names values of PARTITION BY; without it all partitions are looked
     into. `at` asks about one row: its number in the partition, from 1, or its value of the first column of ORDER BY.

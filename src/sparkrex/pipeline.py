@@ -375,7 +375,8 @@ def why_query(
         mode = mode_of(plan.mode)
         if not isinstance(mode, Reasoning):
             raise UnsupportedError(
-                "REX301", f"rex.why knows row patterns and segments, and this is a query of the mode {plan.mode}",
+                "REX301",
+                f"rex.why knows row patterns, segments and events, and this is a query of the mode {plan.mode}",
                 query.statement.source, relation.span, hint="rex.explain shows how it is answered",
             )
         try:

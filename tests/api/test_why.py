@@ -98,8 +98,10 @@ def test_what_is_refused(clause: str, key: Any, at: Any, code: str, message: str
 
 
 def test_other_modes_are_refused() -> None:
-    query = rex.events("PATTERN SEQ(buy a, sell b) WHERE skip_till_any_match(a, b)", time="ts", type="side")
-    with pytest.raises(rex.UnsupportedError, match="this is a query of the mode events") as caught:
+    query = rex.trends(
+        "RETURN COUNT(*) AS n PATTERN SEQ(buy a, sell b) SEMANTICS skip-till-any-match", time="ts", type="side"
+    )
+    with pytest.raises(rex.UnsupportedError, match="this is a query of the mode trends") as caught:
         rex.why(query, TICKS.slice(0, 6))
     assert caught.value.code == "REX301"
 

@@ -168,8 +168,11 @@ TABLE: dict[str, Allowed] = {
     ),
     # Events.
     "modes/events": allow(
-        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "modes/plan", *EVENTS, "modes/events/kernels", *LOWERING,
-        packages="numpy pyarrow",
+        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "modes/plan", *EVENTS, "modes/events/kernels",
+        "modes/events/why", "reasons", *LOWERING, packages="numpy pyarrow",
+    ),
+    "modes/events/why": allow(
+        *FOUNDATION, *EXPRESSIONS, *EVALUATION, "modes/plan", *EVENTS, "reasons", packages="numpy pyarrow",
     ),
     "modes/events/kernels": allow("kernels", packages="numpy numba"),
     "modes/events/language": allow(*FOUNDATION, "syntax", "languages", "modes/events", packages="sqlglot"),

@@ -14,22 +14,31 @@ if TYPE_CHECKING:
 
 
 class Status(Enum):
-    """What became of a start."""
+    """What became of a start. An event query has no start at an event that none of its first types has."""
 
     MATCH = "match"
     BLOCKED = "blocked"
     SKIPPED = "skipped"
+    NO_START = "no start"
 
 
 class Barrier(Enum):
     """Why a row cannot be mapped to a variable: its condition is not TRUE, it is beyond WITHIN or the partition's end,
-    it is not the first row, as `^` asks, or not the last, as `$` does."""
+    it is not the first row, as `^` asks, or not the last, as `$` does.
+
+    Of events: the window passes before it, it breaks contiguity, it must be absent, or the match may not end there
+    because of what is said of a whole array.
+    """
 
     CONDITION = "condition"
     WITHIN = "within"
     END = "end"
     FIRST_ROW = "first row"
     LAST_ROW = "last row"
+    EXPIRED = "expired"
+    CONTIGUITY = "contiguity"
+    NEGATED = "negated"
+    ENDING = "ending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,9 @@ class Compared:
 class Blocker:
     """A row that the pattern needed as a variable, and that is not it. Rows are counted from 1 in their partition.
 
-    `prefix` are the rows before it under the preferred viable prefix: variable, first and last row of each run.
+    `prefix` are the rows before it under the preferred viable prefix: variable, first and last row of each run. Of
+    events `n_refused` counts those of the variable's type that came in time, and that its condition refused, and
+    `event_type` is that type.
     """
 
     row: int
@@ -68,6 +79,8 @@ class Blocker:
     prefix: tuple[tuple[str, int, int], ...] = ()
     compared: tuple[Compared, ...] = ()
     missed_by: float | None = None
+    n_refused: int = 0
+    event_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +133,8 @@ class Why:
     `starts` is a table with a line for every row: what became of the start there. `matches` are the matches that were
     found, and `rows` the rows in order, with the columns that the query reads. `shares` sums the starts up, and `shown`
     has some of them in detail: the one that was asked for, or else the one that came closest. Of a segment search there
-    are `parts` instead, and both tables are empty.
+    are `parts` instead, and both tables are empty. Of an event query (`is_of_events`) the starts are the events that
+    could begin a match by their type.
 
     >>> import pyarrow as pa, sparkrex as rex
     >>> prices = pa.table({"ts": [1, 2, 3], "price": [5.0, 4.0, 4.5]})
@@ -145,6 +159,7 @@ class Why:
     n_skipped: int
     is_exact: bool
     parts: tuple[Part, ...] = ()
+    is_of_events: bool = False
 
     def __str__(self) -> str:
         from sparkrex.reasons.wording import told

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sparkrex.matching.located import Located
     from sparkrex.modes.events.explain import EventsExplained
     from sparkrex.modes.events.plan import EventQuery
+    from sparkrex.reasons.answer import Why
+    from sparkrex.reasons.asked import Asked
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
     from sparkrex.spark.worker import Carried, WorkerTask
@@ -42,6 +44,14 @@ class EventsMode:
     ) -> EventRunner:
         """By the automaton. Keys are read by the caller alone."""
         return EventRunner(plan, NfabMatcher(plan, evaluator, settings))
+
+    def why(
+        self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, asked: Asked
+    ) -> Why:
+        """What stood in the way of every event that could begin a match."""
+        from sparkrex.modes.events.why.answer import why_not
+
+        return why_not(plan, table, evaluator, settings, asked)
 
     def explain(
         self, plan: EventQuery, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
