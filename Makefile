@@ -34,8 +34,8 @@ $(STAMP): requirements.lock pyproject.toml
 	@home="$$($(RUN) tools/java.py)" && echo "Java for Spark: $$home"
 	@touch $@
 
-demo: $(STAMP)  ## Find patterns in generated prices with Spark; writes Parquet and a picture into out/
-	$(SPARK) $(RUN) -m examples.demo
+demo: $(STAMP)  ## Tour all ways to ask, on Spark, in generated data with planted answers; one page with pictures in out/
+	$(SPARK) $(RUN) -m examples.tour
 
 test: $(STAMP)  ## Run every test but the slow ones
 	$(SPARK) $(PYTEST) -m "not slow"

@@ -110,7 +110,9 @@ def _committed_by_spark(sink: Path) -> _Ends:
             path = json.loads(line)["path"].removeprefix("file://")
             if path not in seen:
                 seen.add(path)
-                for when in pq.read_table(path, columns=["b"]).column(0).cast(pa.int64()).unique().to_pylist():
+                # Spark writes times as INT96, which Arrow reads in nanoseconds.
+                times = pq.read_table(path, columns=["b"]).column(0).cast(pa.timestamp("us"))
+                for when in times.cast(pa.int64()).unique().to_pylist():
                     number = _file_of(when)
                     ends[number] = max(ends[number], log.stat().st_mtime)
     return dict(ends)

@@ -34,6 +34,7 @@ from sparkrex.api import (
     sql,
     state,
     trends,
+    why,
     workload,
 )
 from sparkrex.errors import (
@@ -54,7 +55,7 @@ __all__ = [
     "AnalysisError", "ExecutionError", "Explanation", "InternalError", "ParseError", "Query", "RexError", "Settings",
     "UnsupportedError", "__version__", "aggregate", "compile", "decompress", "diff", "drain", "events", "explain",
     "failed", "late", "match", "matches", "plot", "progress", "regions", "register_table_function", "ship", "sql",
-    "state", "trends", "workload",
+    "state", "trends", "why", "workload",
 ]
 
 

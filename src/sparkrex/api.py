@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sparkrex.pictures.diff import Diff
     from sparkrex.pictures.plot import Plot
     from sparkrex.query import Frame
+    from sparkrex.reasons.answer import Why
     from sparkrex.spark.streaming.metrics import Progress
     from sparkrex.workloads.workload import Workload
 
@@ -260,6 +261,41 @@ def _range(between: Any) -> tuple[Any, Any] | None:
     if not isinstance(between, tuple | list) or len(between) != 2:
         raise TypeError("between= is a pair: the least and the greatest value of x")
     return between[0], between[1]
+
+
+def why(
+    query: str | Query, /, tables: Any = None, *, key: Mapping[str, Any] | None = None, at: Any = None,
+    args: Any = None, dialect: str | None = None, spark: Any = None, limit: int = 1_000_000,
+    settings: GivenSettings = None, functions: GivenFunctions = None, **named: Any,
+) -> Why:
+    """Why a row pattern did not match: what stood in the way of every start, and by how little it was missed.
+
+    Of a segment search it names the smallest parts of the pattern without a segment.
+
+    Query and tables are as for `explain`. `key` names values of PARTITION BY; without it all partitions are looked
+    into. `at` asks about one row: its number in the partition, from 1, or its value of the first column of ORDER BY.
+    On Spark `key` is needed: the rows of that key are collected, up to `limit` of them, and looked into in memory.
+
+    >>> import pyarrow as pa, sparkrex as rex
+    >>> prices = pa.table({"ts": [1, 2, 3, 4], "price": [9.0, 8.0, 8.5, 8.25]})
+    >>> clause = "ORDER BY ts PATTERN (DOWN UP UP) DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"
+    >>> print(rex.why(rex.match(clause), prices, at=2))
+    Why (DOWN UP UP) matched nothing:
+      4 rows, 0 matches; 4 starts without a match, 0 never tried
+      DOWN blocked 50% of the starts; the closest missed by 0.5
+      UP blocked 50% of the starts; the closest missed by 0.25
+    <BLANKLINE>
+    Row 2 (ts = 2) starts no match: 1 more row needed, 1 blocker.
+      last and closest: DOWN is row 2, UP is row 3; row 4 is not UP, missed by 0.25
+        1 | ORDER BY ts PATTERN (DOWN UP UP) DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)
+                                                                                       ^^^^^ 8.25
+                                                                                               ^^^^^^^^^^^ 8.5
+    """
+    if isinstance(query, Query):
+        made = compile(query, dialect=dialect, settings=settings, functions=functions)
+        return made.why(tables, key=key, at=at, args=args, spark=spark, limit=limit, **named)
+    made = compile(query, args=args, dialect=dialect, settings=settings, functions=functions)
+    return made.why(tables, key=key, at=at, spark=spark, limit=limit, **named)
 
 
 def drain(

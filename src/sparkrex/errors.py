@@ -65,6 +65,7 @@ CODES: dict[str, str] = {
     "REX236": "a window is not defined, or cannot be extended so",
     "REX238": "a parameter has no value, or a value no parameter",
     "REX239": "a parameter's value has no literal in SQL",
+    "REX240": "no partition or row is what `rex.why` is asked about",
     "REX301": "not supported yet",
     "REX302": "not supported on streams",
     "REX303": "a statement that cannot be run on matches",

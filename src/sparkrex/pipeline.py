@@ -21,7 +21,7 @@ from sparkrex.hosts.duckdb.host import AggregateNames, DuckDbHost, RelationEvalu
 from sparkrex.matching.gaps import check_gap_order
 from sparkrex.matching.output import NO_COLUMNS
 from sparkrex.matching.side_rows import KIND, ROW, check_kept, check_names, with_input_row, with_kind
-from sparkrex.modes.protocol import Buffered, Locating, Rewriting
+from sparkrex.modes.protocol import Buffered, Locating, Reasoning, Rewriting
 from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.source import Source, Span
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from sparkrex.matching.located import Located, LocatedWindows
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.protocol import Explained
+    from sparkrex.reasons.answer import Why
+    from sparkrex.reasons.asked import Asked
     from sparkrex.settings import Settings
     from sparkrex.statement.action import Action
 
@@ -359,6 +361,46 @@ def describe_query(query: ParsedQuery, tables: Mapping[str, object], settings: S
         host.close()
 
 
+def why_query(
+    query: ParsedQuery, tables: Mapping[str, object], settings: Settings, asked: Asked, given: object = None
+) -> Why:
+    """Why the one pattern of a statement did not match. `given` are the rows that it reads, if they are known."""
+    relation = asked_relation(query)
+    host = _open_host(query, tables, settings)
+    try:
+        if given is not None:
+            relation = replace(relation, input_table=INPUT)
+            host.register(INPUT, to_arrow("", given))
+        plan, table, evaluator = prepare_relation(query, relation, query.clauses[0], host)
+        mode = mode_of(plan.mode)
+        if not isinstance(mode, Reasoning):
+            raise UnsupportedError(
+                "REX301", f"rex.why knows row patterns and segments, and this is a query of the mode {plan.mode}",
+                query.statement.source, relation.span, hint="rex.explain shows how it is answered",
+            )
+        try:
+            return mode.why(plan, table, evaluator, settings, asked)
+        except RexError as error:
+            if error.source is None and error.span is not None:
+                error.source = plan.source
+            raise
+    finally:
+        host.close()
+
+
+def asked_relation(query: ParsedQuery) -> Relation:
+    """The one pattern of a statement."""
+    relations = query.statement.relations
+    if len(relations) != 1:
+        source = query.statement.source
+        raise UnsupportedError(
+            "REX301", f"rex.why is asked about one pattern, and the query has {len(relations) or 'none'}", source,
+            relations[1].span if relations else Span(0, min(1, len(source.text))),
+            hint="ask about each in a query of its own" if relations else None,
+        )
+    return relations[0]
+
+
 def _open_host(query: ParsedQuery, tables: Mapping[str, object], settings: Settings) -> DuckDbHost:
     statement = query.statement
     if statement.action is not None:
@@ -497,7 +539,12 @@ def _quote(name: str) -> str:
 
 
 def check_reporting(plan: Plan, settings: Settings, *, is_stream: bool) -> None:
-    """Raise REX301 if a search cannot go on where it fails."""
+    """Raise REX301 if a search cannot go on where it fails, or has no side rows."""
+    if settings.side_rows and not plan.has_side_rows:
+        raise UnsupportedError(
+            "REX301", f"side_rows is not supported for {plan.mode}", plan.source, plan.span,
+            hint="leave the setting out: every row of the input is a row of the result",
+        )
     if not settings.reports or plan.gives_up_starts or (is_stream and plan.gives_up_events):
         return
     what = plan.mode if plan.gives_up_events else f"searches of {plan.mode}"

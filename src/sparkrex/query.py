@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sparkrex.explanation import Explanation
     from sparkrex.pipeline import ParsedQuery
+    from sparkrex.reasons.answer import Why
     from sparkrex.settings import Settings
 
 Frame = TypeVar("Frame", "pd.DataFrame", "pl.DataFrame", "pa.Table")
@@ -146,7 +147,8 @@ class Query:
     ) -> Explanation:
         """The plan over these tables, with Spark's own plan under it if Spark is involved.
 
-        `analyze` runs the query in memory and adds actual rows and timings.
+        `analyze` runs the query and adds actual rows and timings. On Spark the workers run each pattern alone: what
+        they find is counted and goes nowhere, and the statement around is not run.
         """
         from sparkrex.explanation import explain_relations
         from sparkrex.pipeline import explain_query
@@ -155,13 +157,11 @@ class Query:
         statement = parsed.statement
         is_bare = statement.bare_relation is not None
         if _is_on_spark(given, spark):
-            if analyze:
-                _refuse_spark(given, spark, "analyze=True", "Spark's own interface shows the time of every stage")
             from sparkrex.spark.batch import explain_on_spark, physical_plan
 
             on_spark = _for_spark(given)
             with faults_reported(self.text):
-                found, frame = explain_on_spark(parsed, on_spark, spark, self.settings)
+                found, frame = explain_on_spark(parsed, on_spark, spark, self.settings, analyze=analyze)
                 return explain_relations(
                     found, "spark", statement.host_sql, is_bare=is_bare, host_plan=physical_plan(frame),
                     rewritten=parsed.rewritten(),
@@ -203,6 +203,27 @@ class Query:
         parsed, given = self._bound(args), self._name_tables_of_call(tables, named)
         _refuse_spark(given, None, what, "collect what it should show: frame.where(...).toArrow(), or toPandas()")
         return parsed, _in_memory(given)
+
+    def why(
+        self, tables: Any = None, /, *, key: Mapping[str, Any] | None = None, at: Any = None, args: Any = None,
+        spark: Any = None, limit: int = 1_000_000, **named: Any,
+    ) -> Why:
+        """Why the pattern of the query did not match, in the rows of a key. See `rex.why`."""
+        from sparkrex.pipeline import why_query
+        from sparkrex.reasons.asked import Asked
+
+        if key is not None and not isinstance(key, Mapping):
+            raise TypeError(f"key= is a {key.__class__.__name__}, not a mapping of names to values")
+        parsed, given, asked = self._bound(args), self._name_tables_of_call(tables, named), Asked(key, at)
+        if _is_on_spark(given, spark):
+            from sparkrex.spark.why import why_on_spark
+
+            on_spark = _for_spark(given)
+            with faults_reported(self.text):
+                return why_on_spark(parsed, on_spark, spark, self.settings, asked, limit)
+        arrow = _in_memory(given)
+        with faults_reported(self.text):
+            return why_query(parsed, arrow, self.settings, asked)
 
     def drain(
         self, checkpoint: str, tables: Any = None, /, *, args: Any = None, spark: Any = None, **named: Any

@@ -47,7 +47,8 @@ class Settings:
     that many rows at a time. On Spark, `sort_memory` is how many bytes a worker uses to order rows in memory; when its
     rows fill half of that, it sorts on disk. `files` says who reads Parquet files named by path: with `auto` the
     workers, by Arrow, where that is proven to give what Spark gives and the files are on this machine (`file:`); with
-    `arrow` also where they are elsewhere; with `spark` always Spark.
+    `arrow` also where they are elsewhere; with `spark` always Spark. With `slices` tasks share one series in such
+    files, of a bounded pattern.
 
     What: `tie_break` names columns that order rows whose order keys are equal, behind those that the query names.
     `time_zone` is the in-memory host's. `positive` names columns whose values are above zero, which proofs need for
@@ -82,6 +83,7 @@ class Settings:
     side_rows: bool = False
     on_error: str = RAISE
     files: str = "auto"
+    slices: bool = False
     functions: tuple[Function, ...] = ()
 
     @property
@@ -142,7 +144,7 @@ def _check_settings(settings: Settings) -> Settings:
     if settings.planner not in (None, *PLANNERS):
         hint = nearest(str(settings.planner), PLANNERS) or f"one of {', '.join(PLANNERS)}"
         raise AnalysisError("REX217", f"unknown planner {settings.planner!r}", None, None, hint=hint)
-    for name in ("proofs", "side_rows"):
+    for name in ("proofs", "side_rows", "slices"):
         if not isinstance(getattr(settings, name), bool):
             raise _unfit(name, getattr(settings, name), "True or False")
     if settings.on_error not in (RAISE, REPORT):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.api import sql, workload
+from sparkrex.api import match, sql, why, workload
 from sparkrex.errors import AnalysisError, UnsupportedError
 from sparkrex.settings import Settings
 
@@ -63,7 +63,20 @@ class WorkloadStep:
         workload(texts, time=self.time, type="word", max_steps=200, settings=self.settings).detect(self.table)
 
 
-def steps() -> Iterator[Step | WorkloadStep]:
+@dataclass(frozen=True, slots=True)
+class WhyStep:
+    """One question of the warm-up: why a pattern did not match."""
+
+    name: str
+    clause: str
+    table: pa.Table
+
+    def run(self) -> None:
+        """Ask it."""
+        why(match(self.clause), self.table)
+
+
+def steps() -> Iterator[Step | WorkloadStep | WhyStep]:
     """All queries of the warm-up."""
     rows = _rows(MEDIUM)
     for name, clause in _CLAUSES.items():
@@ -94,6 +107,9 @@ def steps() -> Iterator[Step | WorkloadStep]:
         for chunk_rows in (None, MEDIUM // 2 + 1):
             where = "in chunks" if chunk_rows else "at once"
             yield WorkloadStep(f"workload by {time}, {where}", time, within, rows, Settings(chunk_rows=chunk_rows))
+    for name, window in (("", ""), (" in windows", "WITHIN INTERVAL '5' SECOND")):
+        clause = f"ORDER BY at PATTERN (UP+ HIGH) {window} DEFINE UP AS price > PREV(price), HIGH AS price > 2"
+        yield WhyStep(f"why{name}", clause, rows)
     threaded = Settings(threads=2)
     many = _rows(MANY)
     shuffled = many.take(pa.array(np.random.default_rng(1).permutation(MANY)))

@@ -99,6 +99,10 @@ TABLE: dict[str, Allowed] = {
     "matching": allow(
         *FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "kernels", "modes/plan", packages="numpy pyarrow",
     ),
+    # What modes share about why nothing matched.
+    "reasons": allow(
+        *FOUNDATION, *EXPRESSIONS, "hosts/host", "columns", "matching", "modes/plan", packages="numpy pyarrow",
+    ),
     # Protocols and tables of languages and modes, what all plans and clauses have, and what streams of events are.
     "modes": allow(
         *FOUNDATION, "syntax", "languages", "scalar", "scalar/analyze", "modes/plan", packages="sqlglot",
@@ -108,12 +112,13 @@ TABLE: dict[str, Allowed] = {
     "modes/fingerprint": allow("source", "modes/plan"),
     "modes/protocol": allow(
         *FOUNDATION, "syntax", "scalar/analyze", "hosts/host", "matching", "modes", "modes/plan", "statement/site",
-        "spark/lowering", "spark/worker", packages="pyarrow sqlglot",
+        "reasons", "spark/lowering", "spark/worker", packages="pyarrow sqlglot",
     ),
     # Row patterns.
     "modes/rows": allow(
         *FOUNDATION, "syntax", "languages", *EXPRESSIONS, "scalar/analyze", "scalar/prove", *EVALUATION, "kernels",
-        "modes", "modes/plan", "modes/rows/kernels", "modes/rows/ops", *LOWERING, packages="numpy pyarrow sqlglot",
+        "modes", "modes/plan", "modes/rows/kernels", "modes/rows/ops", "reasons", *LOWERING,
+        packages="numpy pyarrow sqlglot",
     ),
     "modes/rows/ops": allow(
         *FOUNDATION, "languages", "scalar", "scalar/prove", *EVALUATION, "modes/plan", "modes/rows",
@@ -130,8 +135,12 @@ TABLE: dict[str, Allowed] = {
     "modes/windows/kernels": allow("kernels", "modes/rows/kernels", packages="numpy numba"),
     # Segments. Aggregates know arrays, not patterns or plans; operators carry out plans and do not know who makes them.
     "modes/segments": allow(
-        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "modes/plan", *SEGMENTS, *LOWERING,
+        *FOUNDATION, "syntax", *EXPRESSIONS, *EVALUATION, "modes/plan", *SEGMENTS, "modes/segments/why", "reasons",
+        *LOWERING,
         packages="numpy pyarrow",
+    ),
+    "modes/segments/why": allow(
+        *FOUNDATION, *EXPRESSIONS, *EVALUATION, "modes/plan", "modes/segments", "reasons", packages="numpy pyarrow",
     ),
     "modes/segments/kernels": allow("kernels", packages="numpy numba"),
     "modes/segments/analyze": allow(
@@ -203,7 +212,7 @@ TABLE: dict[str, Allowed] = {
     # The way of a query, which knows no mode; the face loads it when the first query comes.
     "pipeline": allow(
         *FOUNDATION, "syntax", "statement", "scalar/analyze", "hosts/host", "hosts/duckdb", "columns", "matching",
-        *PROTOCOLS, packages="pyarrow",
+        *PROTOCOLS, "reasons", packages="pyarrow",
     ),
     "explanation": allow("modes/protocol"),
     "faults": allow("errors", "source"),
@@ -216,13 +225,13 @@ TABLE: dict[str, Allowed] = {
     ),
     "spark": allow(
         *FOUNDATION, "syntax", "statement", *EXPRESSIONS, "scalar/analyze", "hosts/duckdb", *EVALUATION,
-        *PROTOCOLS, *LOWERING, "pipeline", "spark/streaming", "spark/files", PACKAGE,
+        *PROTOCOLS, *LOWERING, "pipeline", "reasons", "spark/streaming", "spark/files", PACKAGE,
         packages="numpy pyarrow pyspark sqlglot",
     ),
     # Parquet files that workers read. What runs there, and what footers prove, knows no Spark.
     "spark/files": allow(
-        *FOUNDATION, "statement", "columns", "columns/paths", "modes/plan", "modes/protocol", "pipeline", "spark",
-        *LOWERING, PACKAGE, packages="pyarrow pyspark sqlglot",
+        *FOUNDATION, "statement", "columns", "columns/paths", "matching", "hosts/host", "modes/plan", "modes/protocol",
+        "pipeline", "spark", *LOWERING, PACKAGE, packages="numpy pyarrow pyspark sqlglot",
     ),
     # Streams on Spark: a thin layer around `streams`.
     "spark/streaming": allow(
@@ -245,8 +254,8 @@ TABLE: dict[str, Allowed] = {
     ),
     # Libraries of tables are here for their types.
     "query": allow(
-        *FOUNDATION, "faults", "columns", "columns/results", "pipeline", "explanation", "spark", "spark/files",
-        packages="pandas polars pyarrow pyspark",
+        *FOUNDATION, "faults", "columns", "columns/results", "pipeline", "explanation", "reasons", "spark",
+        "spark/files", packages="pandas polars pyarrow pyspark",
     ),
     # The face of workloads: it knows one mode, and puts its queries through the pipeline.
     "workloads": allow(
@@ -263,7 +272,7 @@ TABLE: dict[str, Allowed] = {
     "side_parts": allow(*FOUNDATION, "columns", "columns/results", "matching", packages="pyarrow"),
     "api": allow(
         *FOUNDATION, "syntax", "languages", *SEGMENTS, *EVENTS, *TRENDS, *WORKLOAD, "workloads", "query", "explanation",
-        "side_parts", "pictures", "spark", "spark/streaming",
+        "side_parts", "pictures", "reasons", "spark", "spark/streaming",
         packages="pyarrow pyspark",
     ),
     "__init__": allow("settings", "errors", "explanation", "query", "api", "notebook"),

@@ -36,6 +36,7 @@ PUBLIC = {
     "sql",
     "state",
     "trends",
+    "why",
     "workload",
 }
 

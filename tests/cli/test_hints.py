@@ -75,12 +75,6 @@ def test_files_are_looked_for_before_spark_is_started(
         assert "Spark is started" in capsys.readouterr().err
 
 
-def test_analyze_is_for_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    query, ticks = write_inputs(tmp_path)
-    assert main(["explain", query, "-t", ticks, "--analyze", "--master", "local"]) == 2
-    assert "--analyze is for queries in memory" in capsys.readouterr().err
-
-
 def test_warnings_without_lines_of_python(tmp_path: Path) -> None:
     query, ticks = write_inputs(tmp_path)
     clause = "TIME ts TYPE symbol PATTERN SEQ(a x, c y) WHERE skip_till_next_match(x, y)"

@@ -147,6 +147,10 @@ def test_explain_shows_both_plans(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "pattern STRT DOWN+ UP+" in done.stdout
     assert "Exchange" in done.stdout
+    done = rex("explain", query, "-t", ticks, "--analyze", "--master", "local[2]", scratch=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "by 1 task: 2 rows given" in done.stdout or "tasks: 2 rows given" in done.stdout
+    assert "Advice: " not in done.stdout, "the command sets what the advice is about"
 
 
 def test_a_worker_s_error_is_shown_without_its_surroundings() -> None:

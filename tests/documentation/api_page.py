@@ -26,6 +26,7 @@ docstrings, whose examples the tests run. [The command](command.md) `rex` has it
 SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Asking", ("sql", "match", "events", "trends", "workload")),
     ("Pictures", ("plot", "diff", "regions")),
+    ("Why it did not match", ("why",)),
     ("Queries and plans", ("compile", "Query", "explain", "Explanation", "Settings")),
     ("Streams", ("drain", "progress", "state", "matches", "late", "failed")),
     ("On Spark", ("ship", "register_table_function")),

@@ -54,6 +54,8 @@ class Example:
     """Options of `rex.workload`: the query is a pattern of its own, called `rule`."""
     functions: dict[str, Any] = field(default_factory=dict)
     """Python functions of the user's own."""
+    why: dict[str, Any] = field(default_factory=dict)
+    """What `rex.why` is asked, shown by `where`; else the query is run."""
     error: RexError | None = None
     """The error, of an example that only a Spark session can give; tests/spark has it raised."""
 
@@ -519,6 +521,17 @@ WINDOW w AS (ORDER BY ts
   DEFINE A AS volume IN (:volumes))""",
         args={"volumes": [100, 200]},
         where='With `args={"volumes": [100, 200]}`:',
+    ),
+    Example(
+        "REX240",
+        "`key=` names values of PARTITION BY that the rows have, and `at=` a row of the partition, counted from 1, or "
+        "a value of the first column of ORDER BY. On Spark a key is needed, because its rows are collected.",
+        """SELECT * FROM ticks MATCH_RECOGNIZE (
+  PARTITION BY symbol ORDER BY ts
+  PATTERN (A B+)
+  DEFINE B AS price < PREV(price))""",
+        why={"key": {"symbol": "b"}},
+        where='With `rex.why(query, ticks=ticks, key={"symbol": "b"})`:',
     ),
     Example(
         "REX301",

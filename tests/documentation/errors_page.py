@@ -63,7 +63,9 @@ def provoke(example: Example) -> RexError:
     if example.aggregate is not None:
         rex.aggregate(example.aggregate)
     try:
-        if example.workload:
+        if example.why:
+            answer = rex.why(example.query, ticks=table, **example.why).starts
+        elif example.workload:
             answer = rex.workload({"rule": example.query}, **example.workload).detect(table).table
         else:
             answer = rex.sql(

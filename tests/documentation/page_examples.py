@@ -31,7 +31,7 @@ PAGES = (
     ROOT / "README.md", ROOT / "docs" / "language.md", ROOT / "docs" / "segments.md", ROOT / "docs" / "events.md",
     ROOT / "docs" / "trends.md", ROOT / "docs" / "sqlts.md", ROOT / "docs" / "windows.md",
     ROOT / "docs" / "workloads.md", ROOT / "docs" / "pictures.md", ROOT / "docs" / "semantics.md",
-    ROOT / "docs" / "adding-a-rule.md",
+    ROOT / "docs" / "adding-a-rule.md", ROOT / "docs" / "why.md",
     ROOT / "docs" / "index.md", ROOT / "docs" / "start.md", ROOT / "docs" / "tuning.md",
     *sorted((ROOT / "docs" / "guides").glob("*.md")), *sorted((ROOT / "docs" / "cookbook").glob("*.md")),
 )

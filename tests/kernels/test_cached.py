@@ -15,6 +15,7 @@ import pytest
 import sparkrex
 
 PACKAGE = Path(sparkrex.__file__).parent
+pytestmark = pytest.mark.slow  # every test starts processes that compile
 # Compiles or loads one kernel; says where its code lies, whether it was compiled, and what a listener was told.
 CALL = """
 import json

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytest.importorskip("numba")
+pytestmark = pytest.mark.slow  # every test starts processes that compile
 
 # A part that two others call, which a kernel calls: it comes into the kernel on two ways.
 SOURCE = """

@@ -28,6 +28,7 @@ _HERE = Path(__file__).parent
 _IN_MAKE_TEST = (
     "test_smoke.py", "test_cases.py", "test_streaming.py", "test_stream_refusals.py",
     "test_files.py", "test_footers.py", "test_statistics.py", "test_row_sql.py", "test_units.py", "test_recipes.py",
+    "test_measured.py",
 )
 
 

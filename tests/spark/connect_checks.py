@@ -107,6 +107,13 @@ def test_one_exchange(ticks: DataFrame) -> None:
     assert "MapInArrow" in str(rex.explain(QUERY, ticks=ticks))
 
 
+def test_explain_analyze(ticks: DataFrame) -> None:
+    text = str(rex.explain(QUERY, ticks=ticks, analyze=True))
+    assert "2 rows given" in text
+    assert "waiting for Spark, 10 rows" in text
+    assert "Advice: " in text
+
+
 def test_registered_functions(spark: SparkSession, ticks: DataFrame) -> None:
     spark.udf.register("doubled", lambda value: None if value is None else value * 2, "bigint")
     query = """SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts

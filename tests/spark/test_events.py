@@ -266,8 +266,6 @@ def test_explain(stream: DataFrame, jobs: Callable[[], int]) -> None:
     sql = f"SELECT max(n) FROM s MATCH_EVENTS (TIME ts TIE BREAK id TYPE kind {query})"
     assert "MapInArrow" in str(rex.explain(sql, s=stream))
     assert jobs() == 0
-    with pytest.raises(UnsupportedError, match="analyze=True is for queries in memory"):
-        rex.explain(rex.events(query, **OPTIONS), stream, analyze=True)
 
 
 # What comes out.

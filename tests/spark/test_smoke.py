@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.spark.sample import arrow_rows
 
@@ -13,6 +15,8 @@ import sparkrex as rex
 from sparkrex.spark.versions import to_frame
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import SparkSession
 
 _QUERY = """
@@ -60,6 +64,38 @@ def test_one_exchange(spark: SparkSession) -> None:
     text = str(rex.explain(_QUERY.format(rows=""), ticks=frame))
     assert text.count("Exchange ") == 1
     assert "MapInArrow" in text
+
+
+def test_explain_analyze_counts_what_the_query_gives(spark: SparkSession) -> None:
+    ticks = _ticks()
+    frame = to_frame(spark, ticks)
+    n_rows = rex.sql(_QUERY.format(rows=""), ticks=ticks).num_rows
+    largest = int(np.bincount(ticks["symbol"]).max())
+    for settings in ({}, {"sort_memory": 1, "chunk_rows": 100}):
+        text = str(rex.explain(_QUERY.format(rows=""), ticks=frame, analyze=True, settings=settings))
+        assert f"{n_rows:,} rows given" in text
+        assert f"largest partition {largest:,} rows of 3,000" in text
+        for line in ("receive: [^\n]* waiting for Spark, 3,000 rows", "order: [^\n]*, 3,000 rows, 12 partitions",
+                     f"match: [^\n]*, {n_rows:,} matches", f"measures: [^\n]*, {n_rows:,} rows"):
+            assert re.search(f"├─ {line}\n|└─ {line}\n", text), text
+
+
+def test_explain_analyze_of_files(spark: SparkSession, tmp_path: Path) -> None:
+    ticks = _ticks()
+    for part in range(3):
+        pq.write_table(ticks.slice(1000 * part, 1000), tmp_path / f"{part}.parquet", row_group_size=500)
+    query = """SELECT n FROM (SELECT * FROM ticks WHERE price > 50) MATCH_RECOGNIZE (
+      PARTITION BY symbol ORDER BY ts MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS price > PREV(price))"""
+    n_rows = rex.sql(query, ticks=ticks).num_rows
+    n_kept = sum(price > 50 for price in ticks["price"].to_pylist())
+    text = str(rex.explain(query, ticks=str(tmp_path), spark=spark, analyze=True))
+    reading, matching = text.split("\nWorkers ")[1:]
+    assert "read: " in reading
+    assert ", 3,000 rows" in reading
+    assert re.search(f"filter and project: [^\n]*, {n_kept:,} rows", reading), text
+    assert f"{n_rows:,} rows given" in matching
+    assert f" waiting for Spark, {n_kept:,} rows" in matching
+    assert "Advice" not in text
 
 
 def test_events_as_in_memory(spark: SparkSession) -> None:

@@ -30,6 +30,7 @@ from sparkrex.cli.run import RUN
 from sparkrex.cli.show import EXPLAIN, VERSION
 from sparkrex.cli.standard_output import say, write_text
 from sparkrex.cli.warmup import WARMUP
+from sparkrex.cli.why import WHY
 from sparkrex.cli.workload import WORKLOAD
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ COMMANDS = (
     RUN,
     CHECK,
     EXPLAIN,
+    WHY,
     PLOT,
     WORKLOAD,
     WARMUP,

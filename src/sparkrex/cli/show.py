@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import sparkrex as rex
 from sparkrex.cli.arguments import add_query_arguments
 from sparkrex.cli.command import Command
-from sparkrex.cli.failures import UsageError
 from sparkrex.cli.files import check_files, open_table
 from sparkrex.cli.progress import Progress
 from sparkrex.cli.query import compiled_query, is_on_spark, query_text, reads_local_files
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 def explain(arguments: argparse.Namespace) -> None:
     """Print the plan of the query over these tables."""
     settle_sources(arguments)
-    if arguments.analyze and is_on_spark(arguments):
-        raise UsageError("--analyze is for queries in memory; Spark's own interface shows the time of every stage")
     query = compiled_query(arguments, query_text(arguments))
     if not is_on_spark(arguments):
         tables = {table.name: open_table(table) for table in arguments.tables}
@@ -39,7 +36,7 @@ def explain(arguments: argparse.Namespace) -> None:
         check_files(arguments.tables)
     with spark_session(arguments, query.settings.time_zone, Progress(sys.stderr)) as spark:
         frames = read_all(spark, arguments)
-        write_text(f"{query.explain(frames, spark=spark)}\n")
+        write_text(f"{query.explain(frames, spark=spark, analyze=arguments.analyze)}\n")
 
 
 def version(arguments: argparse.Namespace) -> None:

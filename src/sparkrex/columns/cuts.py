@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from sparkrex.stopwatch import Stopwatch
+
 
 def cut_partitions(table: pa.Table, keys: list[str]) -> NDArray[np.int64]:
     """Offsets of the runs of equal keys in a table ordered by them."""
@@ -50,3 +52,15 @@ def cut_chunks(offsets: NDArray[np.int64], step: int) -> Iterator[Chunk]:
         closes = bool(np.isin(last, offsets))
         yield Chunk(first, last, np.concatenate(([first], inside, [last])) - first, opens, closes)
         opens = closes
+
+
+def lap_order(watch: Stopwatch, offsets: NDArray[np.int64], *, goes_on: bool = False) -> None:
+    """Lap that rows have been put in order and cut into partitions, of which the first may go on from the last time."""
+    sizes = np.diff(offsets)
+    n_opened = len(sizes) - (goes_on and len(sizes) > 0)
+    if len(sizes):
+        if goes_on:
+            sizes[0] += watch.open_rows
+        watch.open_rows = int(sizes[-1])
+        watch.largest = max(watch.largest, int(sizes.max()))
+    watch.lap("order", {"rows": int(offsets[-1] - offsets[0]), "partitions": n_opened})

@@ -65,9 +65,12 @@ def _numbers(compiler: Compiler, node: Call, left: Node, right: Node) -> Node:
                 kind, lambda block: blocks.float_remainder(left.run(block), right.run(block), fails_on_zero)
             )
         function = _ARITHMETIC[name]
-        return compiler.node(
+        found = compiler.node(
             kind, lambda block: blocks.float_arithmetic(function, left.run(block), right.run(block))
         )
+        if name == "multiply" and kind == FLOAT and left.term is not None and right.term is not None:
+            found.term = left.term.times(right.term)
+        return found
     limits = limits_of(kind)
     if name in _ARITHMETIC:
         return _integers(compiler, _ARITHMETIC[name], left, right, limits, kind)

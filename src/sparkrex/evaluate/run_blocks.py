@@ -107,8 +107,10 @@ def run_conditions(
     lines: Sequence[NDArray[np.bool_]], threads: int,
 ) -> list[bool]:
     """Fill one line a condition; for every condition, whether a row of it may fail."""
-    n_rows = len(lines[0])
     may_fail = [False] * len(nodes)
+    if not lines:
+        return may_fail
+    n_rows = len(lines[0])
 
     def run(begin: int, end: int) -> None:
         with np.errstate(all="ignore"):

@@ -18,6 +18,7 @@ import numpy as np
 from sparkrex.columns.values import BOOL, FLOAT, STRING, Kind
 from sparkrex.evaluate import blocks
 from sparkrex.evaluate.blocks import Value, as_long
+from sparkrex.evaluate.comparisons import Comparison, Term
 from sparkrex.evaluate.leaves import CodeSpace, StringTest
 from sparkrex.evaluate.row_arithmetic import arithmetic, sign
 from sparkrex.evaluate.row_constants import DAY, Constant, host_constant, literal_constant, written_constant
@@ -68,13 +69,18 @@ class LeafKey:
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A compiled expression. `read` is set on strings as they stand in the input, `literal` on constants."""
+    """A compiled expression. `read` is set on strings as they stand in the input, `literal` on constants.
+
+    `term` and `comparisons` say the same as `run` does, where `evaluate.comparisons` can: of numbers, of conditions.
+    """
 
     kind: Kind
     run: Callable[[Block], Value]
     read: Read | None = None
     literal: Any = None
     is_constant: bool = False
+    term: Term | None = None
+    comparisons: tuple[Comparison, ...] = ()
 
 
 @dataclass(eq=False)
@@ -124,12 +130,15 @@ class Compiler:
     def _leaf(self, key: LeafKey, shift: int, kind: Kind) -> Node:
         number = self.leaves.setdefault(key, len(self.leaves))
         is_float = kind in FLOATS
-        return self.node(kind, lambda block: block.read(number, shift, is_float))
+        found = self.node(kind, lambda block: block.read(number, shift, is_float))
+        found.term = Term(number, shift, 1)
+        return found
 
     def constant(self, kind: Kind, data: Any, literal: Any) -> Node:
         """A value that is the same for all rows."""
         value = Value(data, has_nan=kind in FLOATS and bool(np.isnan(data)))
-        return Node(kind, lambda _: value, literal=literal, is_constant=True)
+        term = Term(None, 0, data) if isinstance(data, np.float64 | np.int64) else None
+        return Node(kind, lambda _: value, literal=literal, is_constant=True, term=term)
 
     def _boolean(self, node: Node) -> Node:
         if node.kind == NULL:
@@ -217,7 +226,10 @@ class Compiler:
     def _connector(self, node: Call, operands: Sequence[Node]) -> Node:
         runs = [self._boolean(operand).run for operand in operands]
         combine = blocks.conjunction if node.function == "and" else blocks.disjunction
-        return self.node(BOOL, lambda block: combine([run(block) for run in runs]))
+        found = self.node(BOOL, lambda block: combine([run(block) for run in runs]))
+        if node.function == "and":
+            found.comparisons = _all_of(operands)
+        return found
 
     def _logic(self, node: Call, operands: Sequence[Node]) -> Node:
         run = self._boolean(operands[0]).run
@@ -248,9 +260,12 @@ class Compiler:
                 self.code_space.is_ordered = True
         (left, right), kind = self.aligned([left, right])
         is_float = kind in FLOATS
-        return self.node(
+        found = self.node(
             BOOL, lambda block: blocks.compare(function, left.run(block), right.run(block), is_float)
         )
+        if left.term is not None and right.term is not None:
+            found.comparisons = (Comparison(function, left.term, right.term),)
+        return found
 
     def _string_test(self, read: Read, test: StringTest) -> Node:
         return self._leaf(LeafKey(read.source, "test", test), read.shift, BOOL)
@@ -268,7 +283,9 @@ class Compiler:
             operands, _kind = self.aligned(operands)
         value, low, high = operands
         bounds = [self._compare("ge", value, low), self._compare("le", value, high)]
-        return self.node(BOOL, lambda block: blocks.both([bound.run(block) for bound in bounds]))
+        found = self.node(BOOL, lambda block: blocks.both([bound.run(block) for bound in bounds]))
+        found.comparisons = _all_of(bounds)
+        return found
 
     def _in(self, _: Call, operands: Sequence[Node]) -> Node:
         value, *options = operands
@@ -301,7 +318,11 @@ class Compiler:
             if node.kind == FLOAT32:
                 return self.node(FLOAT, lambda block: _as_double(run(block)))
             scale = int(node.kind.detail or 0) if node.kind.name == "decimal" else 0
-            return self.node(FLOAT, lambda block: blocks.as_double(run(block), scale))
+            found = self.node(FLOAT, lambda block: blocks.as_double(run(block), scale))
+            if node.term is not None and node.term.leaf is None:
+                double = blocks.as_double(Value(node.term.factor), scale)
+                found.term = Term(None, 0, double.data[()]) if double.failures is None else None
+            return found
         if kind == FLOAT32:
             return self._single(node)
         if kind.name == "decimal":
@@ -389,6 +410,13 @@ _OPERATORS: dict[str, Callable[[Compiler, Call, Sequence[Node]], Node]] = {
     **dict.fromkeys(("add", "subtract", "multiply", "divide", "integer_divide", "modulo"), arithmetic),
     "negate": sign, "abs": sign,
 }
+
+
+def _all_of(nodes: Sequence[Node]) -> tuple[Comparison, ...]:
+    """The comparisons that a conjunction is; none if it is more than that."""
+    if not all(node.comparisons for node in nodes):
+        return ()
+    return tuple(comparison for node in nodes for comparison in node.comparisons)
 
 
 def _unread(_: Block) -> Value:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.errors import RexError
+from sparkrex.evaluate.comparisons import hold_all
 from sparkrex.evaluate.leaves import Leaf, Ordering, StringTest, array_of
 from sparkrex.evaluate.row_kinds import CannotVectoriseError
 from sparkrex.evaluate.run_blocks import Trace, leaving_rows, run_conditions
@@ -120,9 +121,15 @@ class VectorisedBatch:
             leaves = self._leaves({number for number, _ in trace.reads})
             shifts = {shift for _, shift in trace.reads if shift}
             leaving = {shift: leaving_rows(self.columns.offsets, shift) for shift in shifts}
-            lines = [bitmaps[number].view(np.bool_) for number in numbers]
-            may_fail = run_conditions(nodes, leaves, leaving, self.compiler.n_slots, lines, self.threads)
-            numbers = [number for number, fails in zip(numbers, may_fail, strict=True) if not fails]
+            compared = {number: self.nodes[number].comparisons for number in numbers if self.nodes[number].comparisons}
+            done = hold_all(compared, leaves, leaving, bitmaps, self.threads)
+            others = [number for number in numbers if number not in done]
+            lines = [bitmaps[number].view(np.bool_) for number in others]
+            may_fail = run_conditions(
+                [self.nodes[number] for number in others], leaves, leaving, self.compiler.n_slots, lines, self.threads
+            )
+            failing = {number for number, fails in zip(others, may_fail, strict=True) if fails}
+            numbers = [number for number in numbers if number not in failing]
         return [number for number in range(self.n_conditions) if number not in numbers]
 
     def _leaves(self, used: set[int]) -> list[Leaf]:

@@ -72,9 +72,10 @@ def _ask(projection: RowProjection, nodes: list[Aggregate], is_final: bool) -> l
                 if names[id(expression)] not in columns:
                     columns[names[id(expression)]] = _column(projected, mask, rows)
         condition = "t"
-        keys = ", ".join(names[id(argument)] for argument in node.arguments if id(argument) in names)
-        if node.is_distinct and keys:
-            first = f"row_number() OVER (PARTITION BY m, t, {keys} ORDER BY i) = 1"
+        if node.is_distinct and node.arguments:
+            # A constant has one value.
+            keys = ", ".join(["m", "t", *(names[id(one)] for one in node.arguments if id(one) in names)])
+            first = f"row_number() OVER (PARTITION BY {keys} ORDER BY i) = 1"
             condition = "t AND " + distinct.setdefault(first, f"d{len(distinct)}")
         over = "" if is_final else " OVER (PARTITION BY m ORDER BY i ROWS UNBOUNDED PRECEDING)"
         calls.append(_host_call(node, names).format(filter=condition, over=over))

@@ -80,4 +80,6 @@ class Matches:
 
     def moved(self, distance: int) -> Matches:
         """The same matches in a frame that begins `distance` rows earlier."""
+        if not distance:
+            return self
         return Matches(self.start + distance, self.end + distance, self.number, self.labels, self.label_offsets)

@@ -119,6 +119,8 @@ class Plan:
     """Whether a search that fails at a row can go on at the next one, in batch and on streams."""
     gives_up_events: ClassVar[bool] = False
     """Whether a search that fails at a row of a stream can go on as if the row had not come."""
+    has_side_rows: ClassVar[bool] = True
+    """Whether rows of the input can be left aside, as late or as failing, and become rows of the result."""
     tests_doubles: ClassVar[bool] = False
     """Whether conditions compute with doubles, whatever the types of columns."""
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sparkrex.matching.runner import Runner
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.sub_clauses import Relation
+    from sparkrex.reasons.answer import Why
+    from sparkrex.reasons.asked import Asked
     from sparkrex.scalar.analyze.scope import Scope
     from sparkrex.settings import Settings
     from sparkrex.source import Source, Span
@@ -122,11 +124,13 @@ class Answering(Protocol[P_contra]):
         ...
 
     def runner(
-        self, plan: P_contra, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: P_contra, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> Runner:
         """The plan over columns of the sample's types, ready to be fed.
 
-        The sample has no rows; `keys` are its columns that hold the partition's keys.
+        The sample has no rows; `keys` are its columns that hold the partition's keys. A runner with stages laps them on
+        `watch`, if it is given one.
         """
         ...
 
@@ -190,4 +194,13 @@ class Locating(Protocol[P_contra]):
         self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings
     ) -> Located | LocatedWindows:
         """Where the answers of a relation lie. `table` has the columns that the plan reads, and maybe more."""
+        ...
+
+
+@runtime_checkable
+class Reasoning(Protocol[P_contra]):
+    """What a mode can do beside: say why nothing matched."""
+
+    def why(self, plan: P_contra, table: pa.Table, evaluator: Evaluator, settings: Settings, asked: Asked) -> Why:
+        """What stood in the way, of the partitions and the row that are asked about."""
         ...

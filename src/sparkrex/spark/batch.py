@@ -58,7 +58,7 @@ def run_on_spark(
 
     With a checkpoint, of a streaming query that has stopped, what the end of its streams decides.
     """
-    host = _open_host(query, tables, spark)
+    host = open_host(query, tables, spark)
     register_missing(host.spark, settings.functions)
     if checkpoint is not None:
         host.checkpoint = Checkpoint(host.spark, checkpoint)
@@ -112,10 +112,14 @@ def _checked(result: DataFrame, query: ParsedQuery, host: SparkHost) -> DataFram
 
 
 def explain_on_spark(
-    query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None, settings: Settings
+    query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None, settings: Settings, *,
+    analyze: bool = False,
 ) -> tuple[list[Explained], DataFrame]:
-    """How every relation is answered, and the DataFrame of the whole."""
-    host = _open_host(query, tables, spark)
+    """How every relation is answered, and the DataFrame of the whole.
+
+    With `analyze` the workers run every relation, each alone. The statement around them is not run.
+    """
+    host = open_host(query, tables, spark)
     register_missing(host.spark, settings.functions)
     action = query.statement.action
     if action is not None and not (action.query and (action.writes or action.is_view)):
@@ -123,11 +127,13 @@ def explain_on_spark(
             "REX303", f"the plan of {action.kind} cannot be shown without running it", host.source, None,
             hint="explain the query alone",
         )
+    if analyze and query.statement.relations:
+        check_local_workers(host.spark)
     explained: list[Explained] = []
     for relation, clause in zip(query.statement.relations, query.clauses, strict=True):
         frame, explain = lower_relation(query, relation, clause, host, settings)
         host.frames[relation.placeholder] = frame
-        explained.append(explain())
+        explained.append(explain(analyze))
     if query.statement.bare_relation is None:
         with explaining_outside(query):
             frame = _rows_of(query, host)
@@ -146,7 +152,7 @@ def _query_around(query: ParsedQuery, host: SparkHost) -> DataFrame:
     return host.analyzed(host.translated(query.statement.host_sql), None)
 
 
-def _open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None) -> SparkHost:
+def open_host(query: ParsedQuery, tables: Mapping[str, object], spark: SparkSession | None) -> SparkHost:
     session = find_session(spark, tables)
     if ".connect." in type(session).__module__:
         need_version((4, 0), "Spark Connect")

@@ -6,7 +6,7 @@ these two once more where a mode merges the workers' results, one select. Types 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark import cloudpickle
@@ -21,11 +21,13 @@ from sparkrex.modes.tables import language_of, mode_of
 from sparkrex.pipeline import check_reporting, follow_settings
 from sparkrex.scalar.analyze.scope import InputColumn, Scope
 from sparkrex.scalar.render.spark import quoted
+from sparkrex.spark.explain import ExplainedOnSpark
 from sparkrex.spark.files.arriving import Arriving
-from sparkrex.spark.files.choosing import FilesRead, choose_way
-from sparkrex.spark.files.explain import FilesExplained
+from sparkrex.spark.files.choosing import FilesRead, FoundWay, choose_way
+from sparkrex.spark.files.slicing import SlicesRead
 from sparkrex.spark.gathered import regrouped_sql
 from sparkrex.spark.host import AGGREGATE_NAMES, AggregateNames, SparkHost, spark_type
+from sparkrex.spark.measured import Pass, conversion_advice, measured_lines
 from sparkrex.spark.shipping import shipped_task
 from sparkrex.spark.shuffle import check_carried, is_not_carried, known_as, shuffle, side_fields
 from sparkrex.spark.side_rows import carry_row, is_carried, outputs_with_side_rows
@@ -64,16 +66,22 @@ if TYPE_CHECKING:
     from sparkrex.statement.cut import Relation
 
 
+@dataclass(frozen=True, slots=True)
+class _Through:
+    """What workers make of rows, a sample of what travels to them, without rows, and how to measure that."""
+
+    frame: DataFrame
+    sample: pa.Table
+    passes: tuple[Pass, ...]
+
+
 def lower_relation(
     query: ParsedQuery, relation: Relation, clause: Any, host: SparkHost, settings: Settings
-) -> tuple[DataFrame, Callable[[], Explained]]:
-    """A relation's result, and what explains it."""
+) -> tuple[DataFrame, Callable[[bool], Explained]]:
+    """A relation's result, and what explains it; given True, after a run."""
     source = relation_source(relation, host)
-    columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
-    language = language_of(relation.keyword)
-    scope = _scope(query, relation, language.variables(clause), columns, host)
     settings = replace(settings, time_zone=host.time_zone())
-    plan = follow_settings(language.analyze(clause, scope, relation, query.options), scope, settings)
+    plan = relation_plan(query, relation, clause, source, host, settings)
     time = ""
     # The results of a pattern that is drained are a table; a pattern over them has a state all the same.
     is_stream = source.isStreaming or (host.checkpoint is not None and are_results(source.schema))
@@ -120,29 +128,45 @@ def lower_relation(
     if host.checkpoint is not None and source.isStreaming:
         host.checkpoint.know_input(source, host.source, relation.span)
     host.lasting = []
-    way = None
+    way: FoundWay = None
+    passes: list[Pass] = []
     if is_stream:
         frame, sample = through_buckets(projected, lowered, mode, plan, host, relation, settings)
     else:
-        way = choose_way(query, relation, plan, lowered, projected, host, settings)
-        frame, sample = _through_workers(projected, lowered, mode, plan, host, relation, settings, way)
+        way = choose_way(query, relation, mode, plan, lowered, projected, host, settings)
+        through = _through_workers(projected, lowered, mode, plan, host, relation, settings, way)
+        frame, sample = through.frame, through.sample
+        passes += through.passes
     lasting = host.lasting
     if plan.partition_gap is not None:
         gap_of(plan, sample.schema.field(lowered.order[0]).type)  # an error now rather than in the job
     if lowered.following is not None:
-        frame, _ = _through_workers(frame, lowered.following, mode, plan, host, relation, settings)
+        merging = _through_workers(frame, lowered.following, mode, plan, host, relation, settings)
+        frame = merging.frame
+        passes += (replace(one, name="Workers merge") for one in merging.passes)
 
-    def explain() -> Explained:
+    def explain(analyze: bool) -> Explained:
+        if analyze and is_stream:
+            raise _refuse_analysis(host, relation)
         workers = WorkerEvaluator(lowered.worker, settings)
         try:
             found = mode.explain_for_workers(plan, lowered, sample, input_types, workers, settings)
         finally:
             workers.close()
+        below: list[str] = []
         if way is not None:
-            line = way.line() if isinstance(way, FilesRead) else f"Files: read by Spark: {way}"
-            return FilesExplained(found, line)
+            below.append(f"Files: read by Spark: {way}" if isinstance(way, str) else way.line())
+        if analyze and isinstance(way, SlicesRead):
+            below.append("Not measured: tasks that search slices")
+        elif analyze:
+            read = f"{relation.prefix} {relation.input_sql}"
+            below += measured_lines(
+                passes, [one.placeholder for one in query.statement.relations if one.placeholder in read]
+            )
+            advice = None if isinstance(way, FilesRead) else conversion_advice(projected)
+            below += [advice] if advice is not None else []
         if not source.isStreaming:
-            return found
+            return ExplainedOnSpark(found, tuple(below)) if below else found
         return StreamExplained(
             found, lasting, sample.schema, lowered.keys, has_gap=plan.partition_gap is not None,
             known={name: known_as(lowered, name, host.source.text) for name in lowered.projections if name != ROW},
@@ -157,13 +181,14 @@ def lower_relation(
 
 def _through_workers(
     rows: DataFrame, lowered: Lowered, mode: Mode[Any], plan: Plan, host: SparkHost, relation: Relation,
-    settings: Settings, way: FilesRead | str | None = None,
-) -> tuple[DataFrame, pa.Table]:
-    """What the workers make of rows, and a sample of what travels to them, without rows.
+    settings: Settings, way: FoundWay = None,
+) -> _Through:
+    """What the workers make of rows.
 
-    Rows of files that workers read themselves come in blobs.
+    Rows of files that workers read themselves come in blobs, or are read by the tasks that search them.
     """
-    shuffled = shuffle(rows, lowered, host, relation, settings.functions)
+    is_sliced = isinstance(way, SlicesRead)
+    shuffled = shuffle(rows, lowered, host, relation, settings.functions, is_sliced=is_sliced)
     sample = arrow_schema(shuffled.frame.schema, host).empty_table()
     carried = Carried(
         arrow_schema(shuffled.output, host), shuffled.is_ordered, shuffled.cut, sparkrex.__version__
@@ -179,13 +204,29 @@ def _through_workers(
         evaluator.host.close()
     if isinstance(way, FilesRead):
         arriving = Arriving(task, way.reading.schema)
-        return way.blobs(host.spark).mapInArrow(shipped_task(arriving), shuffled.output), sample
-    return shuffled.frame.mapInArrow(shipped_task(task), shuffled.output), sample
+        blobs = way.blobs(host.spark)
+        reading = Pass("Workers read", way.units(host.spark), way.reading, "blobs")
+        frame = blobs.mapInArrow(shipped_task(arriving), shuffled.output)
+        return _Through(frame, sample, (reading, Pass("Workers match", blobs, arriving)))
+    if isinstance(way, SlicesRead):
+        return _Through(way.results(host.spark, task, shuffled.output), sample, ())
+    frame = shuffled.frame.mapInArrow(shipped_task(task), shuffled.output)
+    return _Through(frame, sample, (Pass("Workers match", shuffled.frame, task),))
 
 
 def relation_source(relation: Relation, host: SparkHost) -> DataFrame:
     """The rows that a relation reads."""
     return host.analyzed(host.translated(f"{relation.prefix}SELECT * FROM {relation.input_sql}"), relation.span)
+
+
+def relation_plan(
+    query: ParsedQuery, relation: Relation, clause: Any, source: DataFrame, host: SparkHost, settings: Settings
+) -> Plan:
+    """The plan of a relation over the rows that it reads."""
+    columns = tuple(InputColumn(field.name, spark_type(field.dataType.simpleString())) for field in source.schema)
+    language = language_of(relation.keyword)
+    scope = _scope(query, relation, language.variables(clause), columns, host)
+    return follow_settings(language.analyze(clause, scope, relation, query.options), scope, settings)
 
 
 def _wanted_names(query: ParsedQuery, relation: Relation) -> frozenset[str] | None:
@@ -271,6 +312,14 @@ def _regrouped(frame: DataFrame, name: str, lowered: Lowered, host: SparkHost, r
 
 def _regrouped_sql(name: str, frame: DataFrame, gathered: Sequence[Gathered], lowered: Lowered) -> str:
     return regrouped_sql(name, frame.columns, gathered, lowered.identity, AGGREGATE_NAMES.__contains__)
+
+
+def _refuse_analysis(host: SparkHost, relation: Relation) -> UnsupportedError:
+    return UnsupportedError(
+        "REX301", "a stream has no end, so EXPLAIN cannot run the query over it", host.source, relation.span,
+        hint="rex.progress(query) says what the batches of a running query did",
+        command_hint="leave --analyze out; rex run --stream says what its batches did",
+    )
 
 
 def _refuse_gathered(lowered: Lowered, host: SparkHost, why: str) -> None:

@@ -60,11 +60,12 @@ class Shuffled:
 
 
 def shuffle(
-    projected: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation, functions: Sequence[Function] = ()
+    projected: DataFrame, lowered: Lowered, host: SparkHost, relation: Relation, functions: Sequence[Function] = (),
+    *, is_sliced: bool = False,
 ) -> Shuffled:
     """The rows of a partition brought together; ordered by Spark only where the workers cannot, or need not.
 
-    `functions` are the user's, which the workers have.
+    `functions` are the user's, which the workers have. With `is_sliced`, tasks read the rows of one series themselves.
     """
     keys = list(dict.fromkeys(lowered.keys))
     types = {field.name: field.dataType for field in projected.schema}
@@ -74,9 +75,12 @@ def shuffle(
     output = output_schema(projected, lowered, types)
     ordered_by_spark = any(is_ordered_by_spark(types[name]) for name in (*keys, *lowered.order))
     # All rows of a search are in memory at once: there the workers order them.
-    is_ordered = ordered_by_spark or (not keys and not apart and not lowered.worker.needs_whole_partitions)
+    is_one = not keys and not apart
+    is_ordered = ordered_by_spark or (is_one and not is_sliced and not lowered.worker.needs_whole_partitions)
     cut: str | None = None
-    if not keys and not apart:
+    if is_sliced:
+        frame = projected
+    elif is_one:
         warn_user(lowered.worker.one_task_advice())
         frame = projected.repartition(1)
         if is_ordered:

@@ -23,6 +23,16 @@ BYTES_PER_BATCH, NO_LIMIT = "spark.sql.execution.arrow.maxBytesPerBatch", str((1
 _VERSION = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
 
 
+def weighs_batches(spark: SparkSession) -> bool:
+    """Whether the session limits the bytes of a batch for Python."""
+    # With a default of ours, Spark would give that instead of its own.
+    try:
+        limit = spark.conf.get(BYTES_PER_BATCH)
+    except Exception:  # there is no such setting: of another class in each version, and on Connect
+        return False
+    return str(limit).lower().removesuffix("b") != NO_LIMIT
+
+
 def need_version(least: tuple[int, int], what: str) -> None:
     """Refuse what this version of Spark lacks."""
     if least > _VERSION:

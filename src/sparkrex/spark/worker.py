@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from sparkrex.columns.cuts import cut_partitions
+from sparkrex.columns.cuts import cut_partitions, lap_order
 from sparkrex.errors import ExecutionError, InternalError, RexError
 from sparkrex.spark.worker_expressions import check_evaluators
 from sparkrex.stopwatch import Stopwatch
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sparkrex.columns.external_sort import Sizes
     from sparkrex.hosts.duckdb.host import RelationEvaluator
     from sparkrex.hosts.host import Evaluator
+    from sparkrex.matching.feeding import ChunkFed
     from sparkrex.modes.plan import Plan
     from sparkrex.modes.protocol import Answering
     from sparkrex.settings import Settings
@@ -70,8 +71,12 @@ class WorkerTask:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Match one Spark partition."""
+        yield from self.watched(batches, Stopwatch())
+
+    def watched(self, batches: Iterator[pa.RecordBatch], watch: Stopwatch) -> Iterator[pa.RecordBatch]:
+        """The same, its stages on a watch."""
         try:
-            yield from self._run(batches)
+            yield from self._run(batches, watch)
         except RexError as error:
             if error.source is None and error.span is not None:
                 error.source = self.plan.source
@@ -82,7 +87,7 @@ class WorkerTask:
             # The frames below are ours, not the user's: the message is what matters.
             raise error.with_traceback(None) from None
 
-    def _run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _run(self, batches: Iterator[pa.RecordBatch], watch: Stopwatch) -> Iterator[pa.RecordBatch]:
         check_version(self.carried.version)
         check_evaluators(self.plan)
         evaluator: WorkerEvaluator | None = None
@@ -91,7 +96,8 @@ class WorkerTask:
             task = replace(self, settings=replace(self.settings, threads=1))
             evaluator = WorkerEvaluator(task.plan, task.settings)
             task.prepare()
-            for result in task._results(batches, evaluator):
+            watch.lap("start")
+            for result in task._results(_counted(batches, watch), evaluator, watch):
                 if result.num_rows:
                     yield from task._cast(result).to_batches(max_chunksize=100_000)
         except (RexError, MemoryError):
@@ -108,9 +114,11 @@ class WorkerTask:
     def prepare(self) -> None:
         """Before the first row: what a worker must be told beside the plan."""
 
-    def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
+    def _results(
+        self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator, watch: Stopwatch
+    ) -> Iterator[pa.Table]:
         if self.carried.is_ordered:
-            yield from self._stream_rows(batches, evaluator)
+            yield from self._stream_rows(batches, evaluator, watch)
             return
         from sparkrex.columns.external_sort import Sizes, gather
 
@@ -124,12 +132,12 @@ class WorkerTask:
             # To order rows in memory takes as much again.
             if n_bytes > self.settings.sort_memory // 2:
                 del table  # from here on every table goes when its run is written
-                yield from self._stream_rows(self._spill(kept, tables, sizes), evaluator)
+                yield from self._stream_rows(self._spill(kept, tables, sizes), evaluator, watch)
                 return
         if kept:
             table = pa.concat_tables(kept)
             kept.clear()
-            yield from self.mode.results(self.plan, table, evaluator, self.settings, Stopwatch())
+            yield from self.mode.results(self.plan, table, evaluator, self.settings, watch)
 
     def _spill(self, kept: list[pa.Table], rest: Iterator[pa.Table], sizes: Sizes) -> Iterator[pa.RecordBatch]:
         """All rows in order, by way of the disk."""
@@ -149,7 +157,9 @@ class WorkerTask:
                 by.setdefault(column, SortColumn(column, key.is_descending, key.nulls_first))
         return sorted_batches(everything(), list(by.values()), sizes, _spill_folder())
 
-    def _stream_rows(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
+    def _stream_rows(
+        self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator, watch: Stopwatch
+    ) -> Iterator[pa.Table]:
         """Match ordered rows chunk by chunk, or some whole partitions at a time if the runner needs that."""
         from sparkrex.matching.feeding import ChunkFed
         from sparkrex.matching.side_rows import row_type_of
@@ -159,19 +169,21 @@ class WorkerTask:
             return
         sample = self._number_series(pa.Table.from_batches([first]).slice(0, 0), np.zeros(1, np.int64))
         keys = self._key_columns()
-        runner = self.mode.runner(self.plan, sample, keys, evaluator, self.settings)
+        runner = self.mode.runner(self.plan, sample, keys, evaluator, self.settings, watch)
         names = [column for column, _ in self.key_names if column in sample.column_names]
         fed = ChunkFed(runner, names, row_type_of(sample.schema, self.settings))
-        rows = chain((first,), batches)
+        everything = chain((first,), batches)
         if runner.refusal is not None:
-            for table, offsets in self._whole_partitions(rows):
-                yield fed.feed(self._number_series(table, offsets), offsets, opens=True, closes=True)
+            for table, offsets in self._whole_partitions(everything):
+                rows = self._number_series(table, offsets)
+                yield _fed(fed, rows, offsets, watch, opens=True, closes=True)
             return
         opens = True
-        for chunk, following in _with_next(_chunks(rows, self.settings)):
+        for chunk, following in _with_next(_chunks(everything, self.settings)):
             offsets = self._offsets(chunk)
             closes = following is None or self._is_cut(chunk, following)
-            yield fed.feed(self._number_series(chunk, offsets), offsets, opens=opens, closes=closes)
+            rows = self._number_series(chunk, offsets)
+            yield _fed(fed, rows, offsets, watch, opens=opens, closes=closes)
             opens = closes
             pa.default_memory_pool().release_unused()
 
@@ -310,6 +322,24 @@ class WorkerEvaluator:
         if self._opened is None:
             self._opened = open_evaluator(self._plan, self._settings)
         return self._opened
+
+
+def _counted(batches: Iterator[pa.RecordBatch], watch: Stopwatch) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        watch.count("receive", "rows", batch.num_rows)
+        yield batch
+
+
+def _fed(
+    fed: ChunkFed, rows: pa.Table, offsets: NDArray[np.int64], watch: Stopwatch, *, opens: bool, closes: bool
+) -> pa.Table:
+    """What some ordered rows decide; the runner laps its stages itself, if it has any."""
+    lap_order(watch, offsets, goes_on=not opens)
+    n_laps = len(watch.laps)
+    result = fed.feed(rows, offsets, opens=opens, closes=closes)
+    if len(watch.laps) == n_laps:
+        watch.lap("match", {"rows": result.num_rows})
+    return result
 
 
 def _spill_folder() -> str | None:

@@ -12,7 +12,10 @@ import pytest
 
 import sparkrex as rex
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc"),
+    pytest.mark.slow,  # each measures a process of its own
+]
 
 SCRIPT = """
 import sys

@@ -76,7 +76,8 @@ class EveryNthMode:
             yield runner.feed(state, feed)
 
     def runner(
-        self, plan: EveryNth, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: EveryNth, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> NthRunner:
         """It counts."""
         return NthRunner(plan.step, settings)

@@ -85,6 +85,10 @@ def run() -> None:
                 for given in (tables[place % 2], tables[2 + number % 2]):
                     rex.sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})", t=given,
                             settings={**settings, "matcher": matcher})
+    # One partition that threads share, two pieces each.
+    one = pa.table({"ts": range(300_000), "v": [(row * 7 % 11) / 2 for row in range(300_000)]})
+    shape = "ORDER BY ts MEASURES LAST(v) AS x PATTERN (S D+ U+) DEFINE D AS v < PREV(v), U AS v > PREV(v)"
+    rex.match(shape, one, settings={"threads": 2})
 
 
 def signatures() -> dict[str, list[str]]:

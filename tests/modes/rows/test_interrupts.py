@@ -46,6 +46,13 @@ else:
 """
 
 
-@pytest.mark.parametrize("search", SEARCHES.values(), ids=list(SEARCHES))
+@pytest.mark.parametrize(
+    "search",
+    [
+        pytest.param(search, id=name, marks=pytest.mark.slow if name in ("timeouts", "ops", "backtrack, one partition")
+                     else ())
+        for name, search in SEARCHES.items()
+    ],
+)
 def test_ctrl_c(search: str) -> None:
     assert interrupted(PROGRAM.format(search=search.strip())) == "interrupted\n"

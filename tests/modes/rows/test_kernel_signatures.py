@@ -12,7 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 CALLED = {
-    "automaton.add_bit", "automaton.look_back", "automaton.look_back_twice", "automaton.walk", "automaton.walk_past",
+    "automaton.join_bits", "automaton.look_back", "automaton.look_back_twice", "automaton.walk", "automaton.walk_both",
+    "automaton.walk_past",
     "backtrack.is_ascending", "backtrack.search",
     "ops.search", "ops.search_back", "timeouts.search_timeouts",
 }

@@ -102,8 +102,8 @@ def test_explain_says_how_partitions_were_cut() -> None:
     assert "one partition by all threads\n" in str(rex.explain(clause, t=table))
     with in_tiny_pieces():
         text = str(rex.explain(clause, t=table, analyze=True, settings={"threads": 2}))
-    # A match ends before row 16, not 15; behind row 28 no match is left, and both searches attempt that row.
-    assert "by all threads: 2 pieces at the same time, cut inside partitions; 12 rows searched again" in text
+    # Cut before rows 7, 15 and 22, where the search stands at rows 8, 16 and 24. No two searches attempt the same row.
+    assert "by all threads: 4 pieces at the same time, cut inside partitions; 19 rows searched again" in text
 
 
 def test_explain_says_why_one_thread_searches_a_partition() -> None:

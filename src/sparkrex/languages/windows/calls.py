@@ -219,7 +219,7 @@ def find_calls(tokens: Sequence[Token], query: Query, windows: Sequence[Window],
         if window.sign is not None or (base is not None and base.sign is not None):
             base_parts(tokens, window, windows, source)  # says what cannot be extended
     for over in overs(tokens, query):
-        if over == query.last or word(tokens[over + 1]) in (*_BEHIND_A_CALL, ""):
+        if over == query.last or word(tokens[over + 1]) in _BEHIND_A_CALL:
             raise ParseError(
                 "REX110", "OVER needs a window", source, span_of(tokens[over]),
                 hint="OVER w, or OVER (ORDER BY ts ...)",

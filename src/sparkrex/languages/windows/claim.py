@@ -30,7 +30,7 @@ from sparkrex.source import Source, Span
 from sparkrex.statement.from_item import input_ending_at
 from sparkrex.statement.site import Edit, Input, Site
 from sparkrex.syntax.names import name_rules
-from sparkrex.syntax.tokens import span_of, word
+from sparkrex.syntax.tokens import closing, span_of, word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sparkrex.languages.windows.outline import Query
     from sparkrex.statement.site import Piece
 
+_ORDER_OF_CLAUSES = "FROM, WHERE, GROUP BY, HAVING, WINDOW and QUALIFY, ORDER BY, LIMIT"
 _JOINS = (
     "JOIN", "LATERAL", "TABLESAMPLE", "PIVOT", "UNPIVOT", "UNNEST", "INNER", "LEFT", "RIGHT", "FULL", "CROSS",
     "NATURAL", "ASOF", "POSITIONAL", "SEMI", "ANTI", ",",
@@ -63,6 +64,7 @@ def find_end(tokens: Sequence[Token], sign: int, source: Source) -> int | None:
     if first is None:
         return None
     query = read_query(tokens, first)
+    _refuse_late_window(tokens, query, source)
     own = next((window for window in find_windows(tokens, query, source) if window.sign == sign), None)
     return None if own is None or own.same is not None else query.last + 1
 
@@ -78,7 +80,23 @@ def _check_plain(tokens: Sequence[Token], over: int, first: int, source: Source)
     query = read_query(tokens, first)
     windows = find_windows(tokens, query, source)
     if all(window.sign is None for window in windows):
+        _refuse_late_window(tokens, query, source)
         find_calls(tokens, query, windows, source)
+
+
+def _refuse_late_window(tokens: Sequence[Token], query: Query, source: Source) -> None:
+    """A row pattern in a WINDOW behind ORDER BY or LIMIT is an error of its own; hosts take plain windows there."""
+    if query.late_window is None:
+        return
+    at, clause = query.late_window
+    name = at + 1
+    while name + 2 <= query.last and word(tokens[name + 1]) == "AS" and word(tokens[name + 2]) == "(":
+        spec = range(name + 3, closing(tokens, name + 2, source))
+        if pattern_sign(tokens, spec) is not None:
+            raise ParseError(
+                "REX101", f"WINDOW comes before {clause}", source, span_of(tokens[at]), hint=_ORDER_OF_CLAUSES,
+            )
+        name = spec.stop + 2  # behind the comma
 
 
 def _check_outline(tokens: Sequence[Token], query: Query, source: Source) -> None:
@@ -87,7 +105,7 @@ def _check_outline(tokens: Sequence[Token], query: Query, source: Source) -> Non
         at = query.misplaced
         raise ParseError(
             "REX101", f"{word(tokens[at])} stands behind a clause that it belongs before, or is there twice", source,
-            span_of(tokens[at]), hint="FROM, WHERE, GROUP BY, HAVING, WINDOW and QUALIFY, ORDER BY, LIMIT",
+            span_of(tokens[at]), hint=_ORDER_OF_CLAUSES,
         )
     for item in query.items:
         if not item:

@@ -45,6 +45,8 @@ class Query:
     is_operand: bool
     misplaced: int | None
     """The first clause that stands behind one it belongs before, or is there twice."""
+    late_window: tuple[int, str] | None
+    """A WINDOW that stands behind a clause it belongs before, and that clause."""
 
     def clause(self, name: str) -> range:
         """The tokens of a clause; none if it is not there."""
@@ -92,6 +94,7 @@ def read_query(tokens: Sequence[Token], first: int) -> Query:
     """The query that begins with the SELECT at `first`."""
     last = len(tokens) - 1
     misplaced: int | None = None
+    late_window: tuple[int, str] | None = None
     heads: dict[str, int] = {}
     bodies: dict[str, int] = {}
     rank = 0
@@ -114,6 +117,8 @@ def read_query(tokens: Sequence[Token], first: int) -> Query:
         new_rank = _RANKS[name]
         if name in _RESERVED and misplaced is None and (new_rank < rank or name in heads):
             misplaced = index
+        if name == "WINDOW" and late_window is None and new_rank < rank and _defines_window(tokens, index + 1):
+            late_window = index, next(head for head in heads if _RANKS[head] > new_rank)
         if new_rank < rank or (rank == 0 and name != "FROM" and new_rank < 5) or name in heads:
             continue
         if name == "WINDOW" and not _defines_window(tokens, index + 1):
@@ -123,7 +128,7 @@ def read_query(tokens: Sequence[Token], first: int) -> Query:
     clauses = {name: range(bodies[name], end) for name, end in zip(heads, ends, strict=True)}
     select = range(first + 1, next(iter(heads.values()), last + 1))
     items = split_at_commas(tokens, _items(tokens, select))
-    return Query(first, last, select, items, clauses, heads, is_operand, misplaced)
+    return Query(first, last, select, items, clauses, heads, is_operand, misplaced, late_window)
 
 
 def _head(tokens: Sequence[Token], index: int) -> tuple[str, int]:

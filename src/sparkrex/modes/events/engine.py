@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.arrange import Arrangement, SortKey, arrange
+from sparkrex.columns.cuts import lap_order
 from sparkrex.columns.gaps import kept_rows, without_empty
 from sparkrex.columns.wrap import wrap
 from sparkrex.errors import RexError, UnsupportedError
@@ -62,12 +63,12 @@ def event_results(
     counts = _no_counts() if counts is None else counts
     warn_of_unknown_types(query.type_column, query.type_names, table)
     keep = rows_taking_part(query, table, evaluator, settings)
-    watch.lap("drop", f"{np.count_nonzero(keep):,} rows can take part")
+    watch.lap("drop", {"rows can take part": int(np.count_nonzero(keep))})
     # Those that cannot are not fed.
     fed = replace(query, relevant=None)
     runner = EventRunner(fed, NfabMatcher(fed, evaluator, settings), settings.thread_count())
     table, arrangement, ranking = arrange_for_search(query, runner.matcher, table, keep, evaluator, settings)
-    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
+    lap_order(watch, arrangement.offsets)
     state = runner.open()
     parts = []
     n_matches = n_rows = 0
@@ -84,7 +85,7 @@ def event_results(
             parts.append(part)
     if ranking is not None:
         yield ranking.rank_all(query, pa.concat_tables(parts))
-    watch.lap("match and return", f"{n_matches:,} matches, {n_rows:,} rows")
+    watch.lap("match and return", {"matches": n_matches, "rows": n_rows})
 
 
 def _no_counts() -> NDArray[np.int64]:

@@ -37,7 +37,8 @@ class EventsMode:
         return event_results(plan, table, evaluator, settings, watch)
 
     def runner(
-        self, plan: EventQuery, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: EventQuery, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> EventRunner:
         """By the automaton. Keys are read by the caller alone."""
         return EventRunner(plan, NfabMatcher(plan, evaluator, settings))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from sparkrex.columns.cuts import lap_order
 from sparkrex.errors import ExecutionError
 from sparkrex.evaluate.bitmaps import host_reasons
 from sparkrex.matching.feed import Feed, Frame
@@ -67,7 +68,7 @@ def _results(
     choice: Choice | None, facts: Facts,
 ) -> Iterator[pa.Table]:
     arrangement, partition_columns = arrange_rows(plan, table, evaluator, settings.thread_count())
-    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
+    lap_order(watch, arrangement.offsets)
     keys = tuple(f"rex_key_{number}" for number in range(len(partition_columns)))
     for name, column in zip(keys, partition_columns, strict=True):
         table = table.append_column(name, column)

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
     from sparkrex.hosts.host import Evaluator
     from sparkrex.matching.located import Located
+    from sparkrex.matching.slices import SliceNeeds
     from sparkrex.modes.rows.plan import MatchRecognize
+    from sparkrex.modes.rows.slice_search import RowSlices
+    from sparkrex.reasons.answer import Why
+    from sparkrex.reasons.asked import Asked
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
     from sparkrex.spark.worker import Carried, WorkerTask
@@ -35,10 +39,11 @@ class RowsMode:
         return pattern_results(plan, table, evaluator, settings, watch)
 
     def runner(
-        self, plan: MatchRecognize, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: MatchRecognize, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> RowRunner:
         """By the matcher that fits."""
-        return RowRunner.of(plan, sample, keys, evaluator, settings)
+        return RowRunner.of(plan, sample, keys, evaluator, settings, watch)
 
     def explain(
         self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool
@@ -77,6 +82,14 @@ class RowsMode:
         check_conditions(choose_matcher(plan, sample, evaluator, settings))
         return WorkerTask(mode=self, plan=plan, carried=carried, settings=settings, key_names=lowered.key_names())
 
+    def why(
+        self, plan: MatchRecognize, table: pa.Table, evaluator: Evaluator, settings: Settings, asked: Asked
+    ) -> Why:
+        """Need and blockers of every start."""
+        from sparkrex.modes.rows.why.answer import why_not
+
+        return why_not(plan, table, evaluator, settings, asked)
+
     def explain_for_workers(
         self, written: MatchRecognize, lowered: Lowered, sample: pa.Table, types: Callable[[Sequence[str]], pa.Schema],
         evaluator: Evaluator, settings: Settings,
@@ -92,6 +105,22 @@ class RowsMode:
             written, choice, timeouts=timeouts, sharing="one partition by one task",
             regrouped=tuple(one.function for one in lowered.gathered),
         )
+
+    def slice_needs(
+        self, written: MatchRecognize, plan: MatchRecognize, sample: pa.Table, evaluator: Evaluator, settings: Settings
+    ) -> SliceNeeds | str:
+        """Where a match is bounded."""
+        from sparkrex.modes.rows.slice_needs import slice_needs
+
+        return slice_needs(written, plan, sample, evaluator, settings)
+
+    def slice_search(
+        self, plan: MatchRecognize, sample: pa.Table, needs: SliceNeeds, evaluator: Evaluator, settings: Settings
+    ) -> RowSlices:
+        """By the matcher that fits."""
+        from sparkrex.modes.rows.slice_search import RowSlices
+
+        return RowSlices.of(plan, sample, needs, evaluator, settings)
 
 
 MODE = RowsMode()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Stopper = Callable[[], None] | None
 
 Result = TypeVar("Result")
+Part = TypeVar("Part")
 
 LEAST_ROWS = 1 << 16
 """A partition is not cut into pieces with fewer rows than this."""
@@ -106,14 +107,23 @@ def each_piece(search: Callable[[Piece], Result], pieces: Sequence[Piece], stop:
     return spread(lambda n, _: search(pieces[n]), [(n, n + 1) for n in range(len(pieces))], stop)
 
 
-def row_cuts(offsets: NDArray[np.int64], threads: int) -> list[int]:
-    """Where pieces begin and end, about equally long, one for each thread; at the end of a partition if one is near."""
+def several_pieces(
+    search: Callable[[Sequence[Part]], list[Result]], pieces: Sequence[Part], threads: int, stop: Stopper
+) -> list[Result]:
+    """What a search of pieces comes to that takes several at a time, neighbours, each time on a thread of its own."""
+    each = -(-len(pieces) // threads)
+    groups = [(begin, min(begin + each, len(pieces))) for begin in range(0, len(pieces), each)]
+    return [found for group in spread(lambda a, b: search(pieces[a:b]), groups, stop) for found in group]
+
+
+def row_cuts(offsets: NDArray[np.int64], threads: int, each: int = 1) -> list[int]:
+    """Where pieces begin and end, so many for each thread, about equally long; at a partition's end if one is near."""
     origin, n_rows = int(offsets[0]), int(offsets[-1] - offsets[0])
-    rows = ranges(n_rows, threads, LEAST_ROWS)
-    near = n_rows // len(rows) // _NEAR
+    n_pieces = each * len(ranges(n_rows, threads, LEAST_ROWS))
+    near = n_rows // n_pieces // _NEAR
     cuts = [origin]
-    for begin, _ in rows[1:]:
-        cut = origin + begin
+    for number in range(1, n_pieces):
+        cut = origin + n_rows * number // n_pieces
         at = int(np.searchsorted(offsets, cut))
         nearest = min((int(offsets[n]) for n in (at - 1, at)), key=lambda row: abs(row - cut))
         cuts.append(nearest if abs(nearest - cut) <= near else cut)
@@ -197,7 +207,7 @@ def _enter(
     _check(problem, outcome)
     matches = outcome.matches
     n_first = int(np.searchsorted(matches.start, until))
-    own, others = _slice(matches, 0, n_first), _slice(matches, n_first, len(matches))
+    own, others = part_of(matches, 0, n_first), part_of(matches, n_first, len(matches))
     found = [own]
     if entry >= until:
         piece.start[0] = entry
@@ -224,7 +234,7 @@ def _synchronise(
     found: list[Matches] = []
     while entry < until:
         if _attempted_from(own.start, following, entry) == entry:
-            found.append(_slice(own, int(np.searchsorted(own.start, entry)), len(own)))
+            found.append(part_of(own, int(np.searchsorted(own.start, entry)), len(own)))
             return found, entry - begin
         bounds = np.array([entry], np.int64), np.array([min(entry + n_rows, until)], np.int64), np.ones(1, np.int64)
         again = Piece(entry, piece.first, piece.first + 1, *bounds)
@@ -238,7 +248,7 @@ def _synchronise(
                 break
             entry = row
         entry = min(entry, stands)  # of what is behind that, only the piece's own search is known
-        found.append(_slice(matches, 0, int(np.searchsorted(matches.start, entry))))
+        found.append(part_of(matches, 0, int(np.searchsorted(matches.start, entry))))
         n_rows *= 2
     piece.start[0] = entry
     return found, until - begin
@@ -266,7 +276,7 @@ def next_attempts(problem: Problem, matches: Matches) -> NDArray[np.int64]:
     return np.where(last > first, start + at - first, start + 1)
 
 
-def _slice(matches: Matches, begin: int, end: int) -> Matches:
+def part_of(matches: Matches, begin: int, end: int) -> Matches:
     """Matches that stand together."""
     if begin == 0 and end == len(matches):
         return matches

@@ -44,6 +44,18 @@ class MatchRecognize(Plan):
     possessive: tuple[PossessiveElement, ...] = ()
     timeout: Expression | None = None
 
+    def one_task_advice(self) -> str:
+        """See `Plan`."""
+        from sparkrex.modes.rows.slice_needs import why_whole
+
+        advice = Plan.one_task_advice(self)
+        if why_whole(self) is not None:
+            return advice
+        return (
+            f"{advice}; with the setting slices, tasks share a series in Parquet files named by path if the pattern is "
+            "bounded, as by WITHIN (rex.explain says what else it takes)"
+        )
+
     def tested(self) -> tuple[Expression, ...]:
         """The conditions of DEFINE, of elements that give nothing back, and of the window that timeouts end."""
         elements = (element.condition for element in self.possessive if element.condition is not None)

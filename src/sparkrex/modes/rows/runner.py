@@ -130,7 +130,7 @@ class RowRunner:
                 Partitions.whole(frame.offsets), failures=failures, given_up=frozenset(given_up)
             )
             matches = self.find_matches(feed, frame, partitions, frame.n_held, choice)
-            result = self._read(frame, matches, None)
+            result = self.read(frame, matches, None)
             self._report(state, frame, partitions, given_up)
             return result
         frame = state.open(feed)
@@ -148,11 +148,11 @@ class RowRunner:
         matches = self.find_matches(feed, frame, partitions, numbers["dropped"], choice)
         matches = self._wait_for_rows(frame, partitions, matches)
         if marks is None:
-            result = self._read(frame, matches, Decided(np.maximum(first, covered), partitions.start))
+            result = self.read(frame, matches, Decided(np.maximum(first, covered), partitions.start))
             np.maximum.at(covered, np.searchsorted(frame.offsets, matches.start, side="right") - 1, matches.end)
         else:
             partitions.stand_at_first_asked()
-            result = self._read(frame, matches, Decided(first, partitions.start, marks.is_covered.copy()))
+            result = self.read(frame, matches, Decided(first, partitions.start, marks.is_covered.copy()))
             marks.cover(matches)
             covered = begin.copy()  # the marks say it
         keep = np.maximum(begin, partitions.start - self.choice.problem.reach_back)
@@ -188,6 +188,22 @@ class RowRunner:
         self, feed: Feed, frame: Frame, partitions: Partitions, dropped: NDArray[np.int64], choice: Choice
     ) -> Matches:
         """The matches that the frame decides; of each partition `dropped` rows stood before it."""
+        try:
+            matches = self.search(frame, partitions, choice)
+        except ExecutionError as error:
+            if error.row is not None:
+                place = frame.place_of(error.row)
+                error.slot = int(feed.slots[place])
+                row = error.row - int(frame.begin[place] - dropped[place])
+                error.notes += (f"the match starts at row {row + 1} of its partition",)
+                if feed.horizon is not None:  # rows of keys that were forgotten are counted anew
+                    error.notes += (f"it is the row of {self.time_of(frame, error.row)}",)
+            raise
+        self.watch.lap("match", {"matches": len(matches)})
+        return matches
+
+    def search(self, frame: Frame, partitions: Partitions, choice: Choice) -> Matches:
+        """The matches of a frame's rows; an error has the row where its match starts. Changes `partitions`."""
         used = columns_of(self.plan.tested())
         table = frame.table.select([name for name in frame.table.column_names if name in used])
         if not used:
@@ -203,22 +219,11 @@ class RowRunner:
                     matches = choice.matcher.find(columns, partitions)
                     if self.plan.timeout is not None:
                         matches = add_timeouts(choice.problem, columns, partitions, before, matches)
-                    break
+                    return matches
                 except GivesUpError:
                     choice = next_choice(choice)
                     if is_kept:
                         partitions.go_back(before)
-                except ExecutionError as error:
-                    if error.row is not None:
-                        place = frame.place_of(error.row)
-                        error.slot = int(feed.slots[place])
-                        row = error.row - int(frame.begin[place] - dropped[place])
-                        error.notes += (f"the match starts at row {row + 1} of its partition",)
-                        if feed.horizon is not None:  # rows of keys that were forgotten are counted anew
-                            error.notes += (f"it is the row of {self._time_of(frame, error.row)}",)
-                    raise
-        self.watch.lap("match", f"{len(matches):,} matches")
-        return matches
 
     def _wait_for_rows(self, frame: Frame, partitions: Partitions, matches: Matches) -> Matches:
         """The matches whose measures read no row that is not there yet."""
@@ -228,7 +233,7 @@ class RowRunner:
         unread = unread_matches(targets, inside, self._reader(frame, matches), partitions)
         return wait_for_rows(matches, unread, partitions)
 
-    def _time_of(self, frame: Frame, row: int) -> object:
+    def time_of(self, frame: Frame, row: int) -> object:
         """What the row at a position is ordered by first."""
         expression = self.plan.order_by[0].expression
         assert isinstance(expression, ColumnAt)  # there is a horizon in workers only, which have columns
@@ -244,7 +249,8 @@ class RowRunner:
                     None, None, hint="take it out of the setting; of a whole table the least value is looked up anyway",
                 )
 
-    def _read(self, frame: Frame, matches: Matches, decided: Decided | None) -> pa.Table:
+    def read(self, frame: Frame, matches: Matches, decided: Decided | None) -> pa.Table:
+        """The result rows of matches; of unmatched rows those that are decided, None for all."""
         try:
             return self._read_all(frame, matches, decided)
         except ExecutionError as error:
@@ -268,7 +274,7 @@ class RowRunner:
     def _read_all(self, frame: Frame, matches: Matches, decided: Decided | None) -> pa.Table:
         reader = self._reader(frame, matches)
         result = build_output(self.plan, reader, [frame.table.column(name) for name in self.keys], decided)
-        self.watch.lap("measures", f"{result.num_rows:,} rows")
+        self.watch.lap("measures", {"rows": result.num_rows})
         return result
 
     def _reader(self, frame: Frame, matches: Matches) -> MatchReader:

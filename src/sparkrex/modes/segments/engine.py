@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sparkrex.columns.cuts import lap_order
 from sparkrex.columns.ordered import Columns
 from sparkrex.matching.feed import Feed
 from sparkrex.matching.feeding import feeds_of, partition_named
@@ -54,12 +55,12 @@ class Arranged:
 
 
 def search_results(
-    search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings
+    search: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
 ) -> Iterator[pa.Table]:
     """The result of one segment search over its input, as it is decided: in one piece, or chunk by chunk if the search
     can be fed."""
-    arranged = arrange_search(search, table, evaluator, settings, Stopwatch())
-    runner = arranged.runner(evaluator, settings, Builder, Stopwatch())
+    arranged = arrange_search(search, table, evaluator, settings, watch)
+    runner = arranged.runner(evaluator, settings, Builder, watch)
     is_fed = settings.chunk_rows is not None and runner.refusal is None
     state = runner.open()
     for feed in feeds_of(arranged.table, arranged.arrangement, settings.chunk_rows if is_fed else None):
@@ -117,7 +118,7 @@ def arrange_search(
         else:
             keys.append(f"rex_key_{number}")
             table = table.append_column(keys[-1], column)
-    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
+    lap_order(watch, arrangement.offsets)
     return Arranged(search, table, arrangement, tuple(keys))
 
 

@@ -28,10 +28,10 @@ def run_mapped(
     """The result over whole partitions. `table` is in input order."""
     table = with_index(table, arrangement, Counted.whole(arrangement))
     matches = mapped_matches(search, table, arrangement, evaluator, settings)
-    watch.lap("find", f"{len(matches):,} matches")
+    watch.lap("find", {"matches": len(matches)})
     reader = MappedReader(table, arrangement, matches, variables_of(search), search.dialect, evaluator)
     result = measured_table(search, reader, partition_columns)
-    watch.lap("measures", f"{result.num_rows:,} rows")
+    watch.lap("measures", {"rows": result.num_rows})
     return result
 
 

@@ -14,6 +14,7 @@ from sparkrex.modes.segments.located import locate_segments
 from sparkrex.modes.segments.planning import plan_search, rewrite_search
 from sparkrex.modes.segments.runner import SegmentRunner
 from sparkrex.scalar.expression import Aggregate, walk
+from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from sparkrex.matching.located import Located
     from sparkrex.modes.segments.aggregates.registry import Shipped
     from sparkrex.modes.segments.plan import SegmentSearch
+    from sparkrex.reasons.answer import Why
+    from sparkrex.reasons.asked import Asked
     from sparkrex.settings import Settings
     from sparkrex.spark.lowering import Lowered
     from sparkrex.spark.worker import Carried, WorkerTask
-    from sparkrex.stopwatch import Stopwatch
 
 
 class SegmentsMode:
@@ -38,14 +40,23 @@ class SegmentsMode:
     def results(
         self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> Iterator[pa.Table]:
-        """Rewrite, plan, search; the search has a watch of its own."""
-        return search_results(plan, table, evaluator, settings)
+        """Rewrite, plan, search."""
+        return search_results(plan, table, evaluator, settings, watch)
 
     def runner(
-        self, plan: SegmentSearch, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: SegmentSearch, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> SegmentRunner:
         """It plans over the first rows."""
-        return SegmentRunner(plan, sample, keys, evaluator, settings)
+        return SegmentRunner(plan, sample, keys, evaluator, settings, watch=watch or Stopwatch())
+
+    def why(
+        self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, asked: Asked
+    ) -> Why:
+        """The smallest parts of the pattern without a segment."""
+        from sparkrex.modes.segments.why.answer import why_not
+
+        return why_not(plan, table, evaluator, settings, asked)
 
     def explain(
         self, plan: SegmentSearch, table: pa.Table, evaluator: Evaluator, settings: Settings, *, analyze: bool

@@ -250,7 +250,7 @@ class SegmentRunner:
             planned = self._plan_search(state, frame, ordered, numbers["position"].copy(), n_starts)
             on_stop(planned.series.give_up)
             counting, found = find_results(planned, self.settings, self.builder, (low, stop), ends)
-            self.watch.lap("find", f"{len(found):,} segments")
+            self.watch.lap("find", {"segments": len(found)})
             if planned.search.skip is not None:
                 np.maximum.at(high, _places(frame, counting), skipped_to(planned.search, counting))
             if len(found):
@@ -260,7 +260,7 @@ class SegmentRunner:
                     planned.search, found, frame.table, frame.arrangement, counted, keys, self.evaluator
                 )
                 numbers["next_number"] += np.bincount(_places(frame, found), minlength=len(numbers))
-            self.watch.lap("measures", f"{len(found):,} rows")
+            self.watch.lap("measures", {"rows": len(found)})
         first = np.clip(high - reach.before, frame.begin, frame.end)
         numbers["next_start"] = numbers["position"] + high - frame.begin
         numbers["position"] += first - frame.begin

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkrex.columns.arrange import SortKey, arrange
+from sparkrex.columns.cuts import lap_order
 from sparkrex.columns.values import numpy_of, plain
 from sparkrex.columns.wrap import wrap
 from sparkrex.matching.event_order import order_columns
@@ -49,7 +50,7 @@ def trend_results(
     counted = replace(query, is_partial=True) if is_merged else query
     runner = TrendRunner(counted, table.slice(0, 0), evaluator, settings, settings.thread_count())
     arrangement = arrange_trends(query, table, settings)
-    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
+    lap_order(watch, arrangement.offsets)
     state = runner.open()
     partials = []
     n_rows = 0
@@ -61,10 +62,10 @@ def trend_results(
         else:
             n_rows += part.num_rows
             yield part
-    watch.lap("count", f"{sum(part.num_rows for part in partials) or n_rows:,} windows with trends")
+    watch.lap("count", {"windows with trends": sum(part.num_rows for part in partials) or n_rows})
     if is_merged:
         merged = merge_partials(query, runner.layout, pa.concat_tables(partials), settings.thread_count())
-        watch.lap("merge", f"{merged.num_rows:,} groups in windows")
+        watch.lap("merge", {"groups in windows": merged.num_rows})
         yield merged
 
 

@@ -38,7 +38,8 @@ class TrendsMode:
         return trend_results(plan, table, evaluator, settings, watch)
 
     def runner(
-        self, plan: TrendQuery, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: TrendQuery, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> TrendRunner:
         """Keys are read as the plan's own."""
         return TrendRunner(guarded(plan), sample, evaluator, settings, settings.thread_count())

@@ -33,10 +33,14 @@ class PartialTask(WorkerTask):
 
     layout: Layout
 
-    def _results(self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator) -> Iterator[pa.Table]:
+    def _results(
+        self, batches: Iterator[pa.RecordBatch], evaluator: Evaluator, watch: Stopwatch
+    ) -> Iterator[pa.Table]:
         query: TrendQuery = self.plan  # type: ignore[assignment]  # the mode's own task
-        for partials in WorkerTask._results(self, batches, evaluator):
-            yield combine_partials(query, self.layout, partials)
+        for partials in WorkerTask._results(self, batches, evaluator, watch):
+            combined = combine_partials(query, self.layout, partials)
+            watch.lap("combine", {"groups in windows": combined.num_rows})
+            yield combined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +78,13 @@ class GroupMerging:
         self, plan: MergedGroups, table: pa.Table, evaluator: Evaluator, settings: Settings, watch: Stopwatch
     ) -> Iterator[pa.Table]:
         """All groups at once."""
-        yield merge_partials(plan.query, plan.layout, table, settings.thread_count())
+        merged = merge_partials(plan.query, plan.layout, table, settings.thread_count())
+        watch.lap("merge", {"groups in windows": merged.num_rows})
+        yield merged
 
     def runner(
-        self, plan: MergedGroups, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: MergedGroups, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> GroupRunner:
         """For groups that are in order already."""
         return GroupRunner(plan)

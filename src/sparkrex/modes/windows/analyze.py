@@ -117,15 +117,15 @@ def _function(
         )
         return WindowCall(item.column, item.span, value=value)
     if not is_aggregate(text.tree, scope):
-        name = (node.name if isinstance(node, exp.Anonymous) else node.key).removeprefix("__rex_")
-        if any(measure.name.lower() == name.lower() for measure in measures):
+        name = (node.name if isinstance(node, exp.Anonymous) else node.key).lower().removeprefix("__rex_")
+        if any(measure.name.lower() == name for measure in measures):
             raise AnalysisError(
                 "REX234", f"{name} is a measure, and a measure is called without parentheses", scope.source, item.span,
                 hint=f"{name} OVER w",
             )
         raise AnalysisError(
-            "REX233", f"{name.lower()} cannot be called over a window with a row pattern", scope.source, item.span,
-            hint=f"{name.lower()}_value(x) OVER w" if name.lower() in ("first", "last") else
+            "REX233", f"{name} cannot be called over a window with a row pattern", scope.source, item.span,
+            hint=f"{name}_value(x) OVER w" if name in ("first", "last") else
             "aggregates, first_value, last_value and nth_value can; other functions belong around the call",
         )
     expression = Converter(scope, text, in_define=False).convert()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from sparkrex.columns.cuts import lap_order
 from sparkrex.columns.gather import take_or_null
 from sparkrex.columns.ordered import Columns
 from sparkrex.errors import ExecutionError
@@ -56,7 +57,7 @@ class WindowSearch:
         """The values of the plan's calls, by row of the table."""
         found, ends = self.find(table, arrangement, partition_columns)
         values = self._read(table, arrangement, found, ends)
-        self.watch.lap("values", f"{table.num_rows:,} rows")
+        self.watch.lap("values", {"rows": table.num_rows})
         return values
 
     def find(
@@ -66,7 +67,7 @@ class WindowSearch:
         with self._placed(table, arrangement, partition_columns):
             ends = frame_ends(self.plan, table, arrangement, self.evaluator)
             found = self._search(table, arrangement, ends)
-        self.watch.lap("match", f"{len(found.row):,} matches")
+        self.watch.lap("match", {"matches": len(found.row)})
         return found, ends
 
     def _search(self, table: pa.Table, arrangement: Arrangement, ends: NDArray[np.int64] | None) -> Found:
@@ -153,7 +154,7 @@ def window_results(
     search, table = add_relation_columns(plan.search, table, evaluator)
     plan = replace(plan, search=search, measures=search.measures)
     arrangement, partition_columns = arrange_rows(plan, table, evaluator, settings.thread_count())
-    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
+    lap_order(watch, arrangement.offsets)
     if choice is None:
         choice = choose_search(plan, table.slice(0, 0), evaluator, settings, facts)
     searching = WindowSearch(plan, choice, evaluator, settings, watch)

@@ -69,6 +69,10 @@ class ForestReader(FrameReader):
 
     def _prepare(self, wanted: Iterable[Leaf], views: Viewpoints) -> None:
         super()._prepare([leaf for leaf in wanted if not isinstance(leaf, Aggregate)], views)
+        for leaf in wanted:
+            if isinstance(leaf, Aggregate):
+                # Some ask the host, which has one connection, and one table of rows: not from several threads.
+                self.aggregate_over(leaf, views)
 
     def _find_final(self, targets: list[Target]) -> None:
         """Positions per match; those of some variables are found in the forest."""

@@ -61,10 +61,11 @@ class WindowsMode:
         return locate_in_frames(plan, table, evaluator, settings)
 
     def runner(
-        self, plan: PatternWindow, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: PatternWindow, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> WindowRunner:
         """For partitions that Spark has ordered."""
-        return WindowRunner(plan, sample, keys, evaluator, settings)
+        return WindowRunner(plan, sample, keys, evaluator, settings, watch or Stopwatch())
 
     def lower(
         self, plan: PatternWindow, input_name: str, settings: Settings, wanted: frozenset[str] | None,

@@ -60,6 +60,7 @@ class PatternWindow(Plan):
     mode: ClassVar[str] = "windows"
     keyword: ClassVar[str] = "WINDOW"
     returns_keys: ClassVar[bool] = False
+    has_side_rows: ClassVar[bool] = False
     needs_whole_partitions: ClassVar[bool] = True
     whole_advice: ClassVar[str] = "MATCH_RECOGNIZE in FROM reads streams"
 

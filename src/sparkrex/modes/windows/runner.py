@@ -12,7 +12,6 @@ from sparkrex.errors import InternalError
 from sparkrex.matching.state import State
 from sparkrex.modes.windows.choose import choose_search
 from sparkrex.modes.windows.engine import WindowSearch
-from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from sparkrex.matching.feed import Feed
     from sparkrex.modes.windows.plan import PatternWindow
     from sparkrex.settings import Settings
+    from sparkrex.stopwatch import Stopwatch
 
 _FRESH = np.zeros((), [("nothing", np.int8)])
 
@@ -34,6 +34,7 @@ class WindowRunner:
     keys: tuple[str, ...]
     evaluator: Evaluator
     settings: Settings
+    watch: Stopwatch
 
     @property
     def refusal(self) -> str:
@@ -43,7 +44,7 @@ class WindowRunner:
     @cached_property
     def _search(self) -> WindowSearch:
         choice = choose_search(self.plan, self.sample.slice(0, 0), self.evaluator, self.settings)
-        return WindowSearch(self.plan, choice, self.evaluator, self.settings, Stopwatch())
+        return WindowSearch(self.plan, choice, self.evaluator, self.settings, self.watch)
 
     def open(self) -> State:
         """Nothing is kept."""

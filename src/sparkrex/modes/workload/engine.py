@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparkrex.columns.arrange import Arrangement
+from sparkrex.columns.cuts import lap_order
 from sparkrex.matching.feeding import feeds_of, partition_named
 from sparkrex.matching.unknown_types import warn_of_unknown_types
 from sparkrex.modes.events.engine import arrange_kept, check_events
@@ -40,9 +41,9 @@ def detect(
     warn_of_types(plan, table)
     refuse_contradictions(plan, table.schema)
     keep = rows_taking_part(plan, table, evaluator, settings)
-    watch.lap("drop", f"{np.count_nonzero(keep):,} rows can take part")
+    watch.lap("drop", {"rows can take part": int(np.count_nonzero(keep))})
     table, arrangement = arrange_kept(plan.queries[0], table, keep, settings)
-    watch.lap("order", f"{table.num_rows:,} rows, {len(arrangement.offsets) - 1:,} partitions")
+    lap_order(watch, arrangement.offsets)
     runner = WorkloadRunner(plan, evaluator, settings, on_progress)
     state = runner.open()
     n_matches = 0
@@ -56,7 +57,7 @@ def detect(
             detected = runner.decide(state, feed)
         n_matches += sum(len(part.matches) for part in detected.parts)
         yield detected
-    watch.lap("match", f"{n_matches:,} matches")
+    watch.lap("match", {"matches": n_matches})
 
 
 def workload_results(

@@ -36,7 +36,8 @@ class WorkloadMode:
         return workload_results(plan, table, evaluator, settings, watch)
 
     def runner(
-        self, plan: WorkloadPlan, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings
+        self, plan: WorkloadPlan, sample: pa.Table, keys: tuple[str, ...], evaluator: Evaluator, settings: Settings,
+        watch: Stopwatch | None = None,
     ) -> WorkloadRunner:
         """Keys are read by the caller alone."""
         return WorkloadRunner(plan, evaluator, settings)

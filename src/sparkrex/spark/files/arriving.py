@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sparkrex.columns.narrow import read_rows
 from sparkrex.spark.files.reading import PAYLOAD
+from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,9 +26,15 @@ class Arriving:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """What the task gives."""
-        yield from self.task(self._rows(batches))
+        yield from self.watched(batches, Stopwatch())
 
-    def _rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def watched(self, batches: Iterator[pa.RecordBatch], watch: Stopwatch) -> Iterator[pa.RecordBatch]:
+        """The same, its stages on a watch."""
+        yield from self.task.watched(self._rows(batches, watch), watch)
+
+    def _rows(self, batches: Iterator[pa.RecordBatch], watch: Stopwatch) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for blob in batch.column(batch.schema.get_field_index(PAYLOAD)):
-                yield from read_rows(blob.as_py(), self.schema).to_batches()
+                rows = read_rows(blob.as_py(), self.schema)
+                watch.lap("unpack", {"blobs": 1})
+                yield from rows.to_batches()

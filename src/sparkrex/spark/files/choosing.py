@@ -22,6 +22,7 @@ from sparkrex.spark.files.reading import BUCKET, PAYLOAD, FileReading
 from sparkrex.spark.files.row_language import Column, Operation, OutsideError, Row, columns_in
 from sparkrex.spark.files.row_sql import read_row
 from sparkrex.spark.files.simple_input import over_columns, read_input
+from sparkrex.spark.files.slicing import SlicesRead, cut_slices, find_needs
 from sparkrex.spark.files.statistics import Statistics, may_hold, statistics_of
 from sparkrex.spark.files.units import FileState, Piece, share_out
 from sparkrex.spark.shipping import shipped_task
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from sparkrex.matching.slices import SliceNeeds
     from sparkrex.modes.plan import Plan
+    from sparkrex.modes.protocol import Mode
     from sparkrex.pipeline import ParsedQuery
     from sparkrex.settings import Settings
     from sparkrex.spark.files.opening import SparkFiles
@@ -47,6 +50,8 @@ _LEAST_BYTES = 1 << 20
 """Fewer are not worth another task."""
 _ROUNDS = 4
 """Tasks for each that runs at a time, so that a slow one holds up little."""
+_SLICE_ROUNDS = 2
+"""The same of slices of time: each reads row groups at its edges that others read too, so they are larger."""
 _BATCH_BYTES, _MOST_UNBOUNDED = "spark.sql.execution.arrow.maxBytesPerBatch", 1 << 30
 """What bounds a batch of Arrow in Spark, from 4.1 on, and the bytes of rows that need no such bound."""
 _SHOWN = {"csv": "CSV", "tsv": "CSV", "json": "JSON"}
@@ -63,12 +68,16 @@ class FilesRead:
 
     def blobs(self, spark: SparkSession) -> DataFrame:
         """The rows as blobs, those of a bucket in one task."""
-        n_units, n_buckets = len(self.reading.units), len(self.reading.ids)
-        units = spark.range(0, n_units, 1, n_units)
-        blobs = units.mapInArrow(shipped_task(self.reading), f"{BUCKET} int, {PAYLOAD} binary")
+        n_buckets = len(self.reading.ids)
+        blobs = self.units(spark).mapInArrow(shipped_task(self.reading), f"{BUCKET} int, {PAYLOAD} binary")
         if _takes_ids(blobs):
             return blobs.repartitionById(n_buckets, BUCKET)
         return blobs.repartition(n_buckets, BUCKET)
+
+    def units(self, spark: SparkSession) -> DataFrame:
+        """The numbers of units to read, each in a task of its own."""
+        n_units = len(self.reading.units)
+        return spark.range(0, n_units, 1, n_units)
 
     def line(self) -> str:
         """What EXPLAIN says."""
@@ -81,13 +90,13 @@ class FilesRead:
         )
 
 
-FoundWay: TypeAlias = "FilesRead | str | None"
+FoundWay: TypeAlias = "FilesRead | SlicesRead | str | None"
 """How workers read the files of a relation, the reason why Spark does, or nothing where it reads no files."""
 
 
 def choose_way(
-    query: ParsedQuery, relation: Relation, plan: Plan, lowered: Lowered, projected: DataFrame, host: SparkHost,
-    settings: Settings,
+    query: ParsedQuery, relation: Relation, mode: Mode[Any], plan: Plan, lowered: Lowered, projected: DataFrame,
+    host: SparkHost, settings: Settings,
 ) -> FoundWay:
     """How the files of a relation are read. Footers are read for it, here and now."""
     if not host.files or host.checkpoint is not None:
@@ -98,7 +107,12 @@ def choose_way(
         return None
     try:
         _check_plan(plan, lowered, projected, host, settings)
-        return _plan(query, relation, lowered, projected, sql, host, settings)
+        needs = None
+        if not lowered.keys and not lowered.worker.equal_by:
+            sample = zoned_arrow_schema(projected.schema, host.time_zone()).empty_table()
+            types = {field.name: field.dataType for field in projected.schema}
+            needs = find_needs(mode, plan, lowered.worker, sample, types, host, settings)
+        return _plan(query, relation, lowered, projected, sql, host, settings, needs)
     except (NotProvenError, OutsideError) as reason:
         return str(reason)
 
@@ -111,8 +125,6 @@ def _check_plan(plan: Plan, lowered: Lowered, projected: DataFrame, host: SparkH
         raise OutsideError("side_rows")
     if ".connect." in type(host.spark).__module__ and settings.files != "arrow":
         raise OutsideError('a Connect server may have other files than this machine; files="arrow" says it has not')
-    if not lowered.keys and not lowered.worker.equal_by:
-        raise OutsideError("there is no PARTITION BY")
     if not plan.order_by:
         raise OutsideError("there is no ORDER BY")
     types = {field.name: field.dataType for field in projected.schema}
@@ -131,8 +143,8 @@ def _check_plan(plan: Plan, lowered: Lowered, projected: DataFrame, host: SparkH
 
 def _plan(
     query: ParsedQuery, relation: Relation, lowered: Lowered, projected: DataFrame, sql: str, host: SparkHost,
-    settings: Settings,
-) -> FilesRead:
+    settings: Settings, needs: SliceNeeds | None,
+) -> FilesRead | SlicesRead:
     keep_comparable(lowered, {field.name: field.dataType for field in projected.schema})
     found = read_input(sql, {name: files.frame.columns for name, files in host.files.items()})
     files = host.files[found.table]
@@ -160,11 +172,22 @@ def _plan(
     where = None if not conditions else _all_of(conditions)
     read = {name for part in (*projections.values(), *conditions) for name in columns_in(part)}
     wanted = tuple(Wanted(name, spark_types[name], types[name]) for name in files.frame.columns if name in read)
-    pieces, n_files, n_groups = _pieces(files, wanted, where, host, settings)
+    time = None if needs is None else _column_of(projections[needs.column])
+    pieces, n_files, n_groups = _pieces(files, _Looking(wanted, where, time), host, settings)
     n_bytes = sum(piece.n_bytes for piece in pieces)
-    n_units = _task_count(n_bytes, _UNIT_BYTES, host.spark)
     n_rows = sum(piece.n_rows for piece in pieces)
     n_memory = max(n_bytes, n_rows * sum(_width(field.type) for field in schema))
+    n_pruned = n_groups - sum(len(piece.groups) for piece in pieces)
+    if needs is not None:
+        reading = FileReading(
+            units=(), columns=wanted, where=where, projections=tuple(projections.values()), schema=schema, hashed=(),
+            ids=(), version=sparkrex.__version__, source=host.source, span=relation.span,
+        )
+        # What a worker would order in memory, searching included; see `WorkerTask`.
+        n_slices = _task_count(n_memory, settings.sort_memory // 2, host.spark, _SLICE_ROUNDS)
+        most_rows = settings.sort_memory * n_rows // max(1, n_memory)
+        return cut_slices(reading, pieces, needs, n_slices, most_rows, n_files, n_pruned)
+    n_units = _task_count(n_bytes, _UNIT_BYTES, host.spark)
     if not _option(host, _BATCH_BYTES) and n_memory > _MOST_UNBOUNDED:
         raise OutsideError("this version of Spark puts all blobs of a task into one batch, and there are too many")
     n_buckets = min(_task_count(n_memory, _BUCKET_BYTES, host.spark), MOST_NUMBERS)
@@ -174,11 +197,27 @@ def _plan(
         ids=tuple(range(n_buckets)) if _takes_ids(projected) else spread_ids(n_buckets),
         version=sparkrex.__version__, source=host.source, span=relation.span,
     )
-    return FilesRead(reading, n_files, n_groups, n_groups - sum(len(piece.groups) for piece in pieces))
+    return FilesRead(reading, n_files, n_groups, n_pruned)
+
+
+def _column_of(row: Row) -> str:
+    """The column that slices are cut by."""
+    if not isinstance(row, Column):
+        raise OutsideError("there is no PARTITION BY, and the rows are ordered by an expression of columns")
+    return row.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Looking:
+    """What is looked for in footers: columns, rows at which a condition may be true, and the times of a column."""
+
+    wanted: Sequence[Wanted]
+    where: Row | None
+    time: str | None
 
 
 def _pieces(
-    files: SparkFiles, wanted: Sequence[Wanted], where: Row | None, host: SparkHost, settings: Settings
+    files: SparkFiles, looking: _Looking, host: SparkHost, settings: Settings
 ) -> tuple[list[Piece], int, int]:
     """The row groups to read, one by one; how many files and row groups there are."""
     rules = Rules(
@@ -195,11 +234,11 @@ def _pieces(
     footers = read_footers(paths)
     for state, footer in footers:
         n_groups += footer.num_row_groups
-        values = _folder_values(state, root, wanted, rules)
-        names = proven_columns(footer, [column for column in wanted if column.name not in values], rules)
+        values = _folder_values(state, root, looking.wanted, rules)
+        names = proven_columns(footer, [column for column in looking.wanted if column.name not in values], rules)
         values |= {name: None for name, known in names.items() if known is None}
         own = {name: known for name, known in names.items() if known is not None}
-        pieces += _groups(state, footer, wanted, where, own, values)
+        pieces += _groups(state, footer, looking, own, values)
     return pieces, len(footers), n_groups
 
 
@@ -224,7 +263,7 @@ def _folder_values(
 
 
 def _groups(
-    state: FileState, footer: Any, wanted: Sequence[Wanted], where: Row | None, names: Mapping[str, str],
+    state: FileState, footer: Any, looking: _Looking, names: Mapping[str, str],
     values: Mapping[str, str | int | None],
 ) -> list[Piece]:
     """The row groups of a file in which the condition may be true."""
@@ -233,17 +272,26 @@ def _groups(
     for number in range(footer.num_row_groups):
         group = footer.row_group(number)
         chunks = {name: group.column(places[known]) for name, known in names.items()}
-        if where is not None:
-            known = {
-                column.name: statistics_of(chunks[column.name], column.type) if column.name in chunks
-                else _constant_statistics(values[column.name], group.num_rows)
-                for column in wanted
-            }
-            if not may_hold(where, known):
-                continue
+        known = {
+            column.name: statistics_of(chunks[column.name], column.type) if column.name in chunks
+            else _constant_statistics(values[column.name], group.num_rows)
+            for column in looking.wanted if looking.where is not None or column.name == looking.time
+        }
+        if looking.where is not None and not may_hold(looking.where, known):
+            continue
+        times = None if looking.time is None or not group.num_rows else _times(known[looking.time], looking.time)
         n_bytes = sum(chunk.total_compressed_size for chunk in chunks.values())
-        found.append(Piece(state, (number,), names, values, n_bytes, group.num_rows))
+        found.append(Piece(state, (number,), names, values, n_bytes, group.num_rows, times))
     return found
+
+
+def _times(known: Statistics, name: str) -> tuple[int, int]:
+    """The first and the last time of a row group."""
+    if known.n_nulls or known.n_nulls is None:
+        raise OutsideError(f"there is no PARTITION BY, and {name} may be NULL")
+    if not isinstance(known.least, int) or not isinstance(known.most, int):
+        raise OutsideError(f"there is no PARTITION BY, and a file does not say between which times {name} is")
+    return known.least, known.most
 
 
 def _constant_statistics(value: str | int | None, n_rows: int) -> Statistics:
@@ -332,11 +380,11 @@ def _option(host: SparkHost, name: str) -> str:
         return ""
 
 
-def _task_count(n_bytes: int, n_each: int, spark: SparkSession) -> int:
+def _task_count(n_bytes: int, n_each: int, spark: SparkSession, rounds: int = _ROUNDS) -> int:
     """Tasks for so many bytes: of a size each, but enough for all cores, unless there is next to nothing to do."""
     context = getattr(spark, "_sc", None)
     n_cores = int(context.defaultParallelism) if context is not None else 8  # a Connect session does not say
-    return max(1 + n_bytes // n_each, min(_ROUNDS * n_cores, 1 + n_bytes // _LEAST_BYTES))
+    return max(1 + n_bytes // n_each, min(rounds * n_cores, 1 + n_bytes // _LEAST_BYTES))
 
 
 def _takes_ids(frame: DataFrame) -> bool:

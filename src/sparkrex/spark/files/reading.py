@@ -20,6 +20,7 @@ from sparkrex.errors import ExecutionError, InternalError, RexError
 from sparkrex.spark.files.row_language import evaluate
 from sparkrex.spark.files.units import FileState
 from sparkrex.spark.worker import check_version
+from sparkrex.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,11 +56,15 @@ class FileReading:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The blobs of the units whose numbers are given."""
+        yield from self.watched(batches, Stopwatch())
+
+    def watched(self, batches: Iterator[pa.RecordBatch], watch: Stopwatch) -> Iterator[pa.RecordBatch]:
+        """The same, its stages on a watch."""
         try:
             check_version(self.version)
             for batch in batches:
                 for unit in batch.column(0).to_pylist():
-                    yield from self._blobs(self.units[unit])
+                    yield from self._blobs(self.units[unit], watch)
         except RexError as error:
             raise error.with_traceback(None) from None
         except MemoryError:
@@ -70,14 +75,16 @@ class FileReading:
                 hint="this is a fault of SparkRex; please report it with the query and the traceback",
             ) from error
 
-    def _blobs(self, pieces: tuple[Piece, ...]) -> Iterator[pa.RecordBatch]:
-        rows = (batch for piece in pieces for batch in self._rows(piece))
+    def _blobs(self, pieces: tuple[Piece, ...], watch: Stopwatch) -> Iterator[pa.RecordBatch]:
+        rows = (batch for piece in pieces for batch in self.rows(piece, watch))
         for number, blob in blobs(rows, len(self.ids), partial(hashes_of, names=self.hashed)):
-            yield pa.record_batch({
+            packed = pa.record_batch({
                 BUCKET: wrap_id(self.ids[number]), PAYLOAD: pa.array([blob], pa.large_binary()).cast(pa.binary())
             })
+            watch.lap("pack", {"blobs": 1, "bytes": len(blob)})
+            yield packed
 
-    def _rows(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+    def rows(self, piece: Piece, watch: Stopwatch) -> Iterator[pa.RecordBatch]:
         """The rows of a piece that travel."""
         import pyarrow.parquet as pq
 
@@ -87,7 +94,11 @@ class FileReading:
                 # The worker has one core. What is read is large, so nothing is gained by reading ahead.
                 file = pq.ParquetFile(stream, pre_buffer=False, coerce_int96_timestamp_unit="us")
                 for batch in file.iter_batches(_ROWS_AT_ONCE, list(piece.groups), names or None, use_threads=False):
-                    yield from self._projected(pa.Table.from_batches([batch]), piece)
+                    watch.lap("read", {"rows": batch.num_rows})
+                    for rows in self._projected(pa.Table.from_batches([batch]), piece):
+                        watch.lap("filter and project", {"rows": rows.num_rows})
+                        yield rows
+                        watch.lap("pack")
             self._check_unchanged(piece.file)
 
     def _projected(self, table: pa.Table, piece: Piece) -> Iterator[pa.RecordBatch]:

@@ -24,7 +24,7 @@ class Piece:
     """Row groups of one file, and the bytes that their columns take in it.
 
     `names` are the file's own names of columns by ours; `values` those of partition folders, and NULL for columns that
-    the file lacks.
+    the file lacks. `times` are the least and the most of the column that slices are cut by, if they are.
     """
 
     file: FileState
@@ -33,6 +33,7 @@ class Piece:
     values: Mapping[str, str | int | None]
     n_bytes: int
     n_rows: int
+    times: tuple[int, int] | None = None
 
 
 def share_out(pieces: Sequence[Piece], n_wanted: int) -> tuple[tuple[Piece, ...], ...]:

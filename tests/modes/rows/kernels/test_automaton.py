@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -137,9 +138,10 @@ def test_partitions_do_not_meet(pattern: str, form: str) -> None:
 
 
 def walked_past(
-    automaton: Automaton, text: str, offsets: tuple[int, ...], *, wants_labels: bool
+    automaton: Automaton, text: str, offsets: tuple[int, ...], *, wants_labels: bool, n_before: int = 0
 ) -> list[tuple[int, int, int]]:
-    """What `walk_past` finds, from its ends and lengths."""
+    """What `walk_past` finds, from its ends and lengths; `walk_both` walks over the first rows of the first partition,
+    and over another one at the same time."""
     n, n_rows = len(offsets) - 1, len(text)
     cuts, begins = np.array(offsets), np.ones(n, np.bool_)
     bounds = (cuts, begins, np.full(n, kernel.CLOSED), cuts[:-1].copy(), np.ones(n, np.int64), cuts[1:])
@@ -148,8 +150,17 @@ def walked_past(
     ends, numbers = np.full(n_rows + 1, -9), np.full(n_rows + 1, -9)
     label_offsets = np.full(n_rows + 2, -9)
     viability = automaton.viability
+    moves, begun = viability.moves(), np.empty(0, np.int64)
+    if n_before:
+        begun = np.array([0, viability.first_entry, 0, 0])
+        other = (np.array([offsets[-2], viability.first_entry, 0, 0]), *map(np.copy, (labels, ends, label_offsets)))
+        walks = [(begun, labels, ends, label_offsets), other]
+        in_form(kernel.walk_both, automaton.form)(
+            states, moves, viability.n_positions, n_before, *(walks if n_before % 2 else walks[::-1])
+        )
+        assert (begun[0], other[0][0]) == (n_before, offsets[-2] + n_before)
     n_matches, n_labels = in_form(kernel.walk_past, automaton.form)(
-        states, bounds, viability.moves(), viability.n_positions, viability.entry, viability.first_entry, labels, ends,
+        states, bounds, moves, viability.n_positions, viability.entry, viability.first_entry, begun, labels, ends,
         numbers, label_offsets,
     )
     assert label_offsets[n_matches] == n_labels
@@ -165,6 +176,24 @@ def walked_past(
         if "$" not in automaton.pattern:
             check_labels(automaton.pattern, text, rows)
     return found
+
+
+@in_both_forms
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_walks_in_turns_find_the_same(pattern: str, form: str) -> None:
+    automaton = Automaton(pattern, form)
+    if automaton.viability.gives_empty:
+        return
+    for seed in range(6):
+        texts = [drawn_text(10 * seed + k, 9) for k in range(2)]
+        offsets = (0, len(texts[0]), len(texts[0]) + len(texts[1]))
+        for wants_labels in (True, False):
+            expected = walked_past(automaton, "".join(texts), offsets, wants_labels=wants_labels)
+            for n_before in range(1, 1 + min(map(len, texts))):
+                found = walked_past(
+                    automaton, "".join(texts), offsets, wants_labels=wants_labels, n_before=n_before
+                )
+                assert found == expected, (texts, n_before)
 
 
 def check_open(automaton: Automaton, text: str, skip: Skip, lookahead: int, longest: int) -> None:
@@ -277,10 +306,13 @@ def test_two_partitions_in_turns_leave_what_one_leaves(pattern: str, form: str) 
 
 
 @in_both_forms
-def test_bits_are_added(form: str) -> None:
-    random = np.random.default_rng(1)
-    bitmaps = random.integers(0, 2, (16, 50)).astype(np.uint8)
-    symbols = np.zeros(50, np.uint16)
-    for bit in range(16):
-        in_form(kernel.add_bit, form)(bitmaps[bit], bit, symbols)
-    assert symbols.tolist() == [sum(int(b) << n for n, b in enumerate(column)) for column in bitmaps.T]
+@pytest.mark.parametrize("n_rows", [0, 50, 3 * kernel._BLOCK + 5])
+def test_bits_are_joined(form: str, n_rows: int) -> None:
+    if form == "interpreted":
+        n_rows = min(n_rows, 500)
+    bitmaps = np.random.default_rng(1).integers(0, 2, (16, n_rows + 7)).astype(np.uint8)
+    symbols = np.full(n_rows, 99, np.uint16)
+    with mock.patch.object(kernel, "_BLOCK", 64 if form == "interpreted" else kernel._BLOCK):
+        in_form(kernel.join_bits, form)(bitmaps, 3, symbols)
+    bits = bitmaps[:, 3 : 3 + n_rows].astype(np.int64)
+    assert (symbols == (bits << np.arange(16)[:, None]).sum(axis=0)).all()

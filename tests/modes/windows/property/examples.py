@@ -109,7 +109,8 @@ def _query(draw: Draw, dialect: str, items: list[str], windows: list[str]) -> st
     source = draw.weighted(((72, "data"), (10, "data AS d"), (10, "(SELECT * FROM data) AS d"), (8, "data d")))
     first = draw.weighted(((80, "r"), (12, "*"), (8, "r, x, k")))
     if source != "data" and first == "r":
-        items = [item.replace("sum(x)", "sum(d.x)") for item in items]
+        # Not in a window behind OVER: there D is a variable.
+        items = [f"sum(d.x){item.removeprefix('sum(x)')}" if item.startswith("sum(x)") else item for item in items]
     select = f"SELECT {first}, {', '.join(items)}\nFROM {source}{where}\nWINDOW " + ",\n".join(windows)
     call, _, alias = items[0].rpartition(" AS ")
     form = draw.weighted(((66, ""), (8, "order"), (8, "expression"), (8, "subquery"), (5, "cte"), (5, "qualify")))

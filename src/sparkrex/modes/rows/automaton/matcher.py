@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from sparkrex.modes.rows.automaton.chunks import LookingBack
 from sparkrex.modes.rows.automaton.symbols import MOST_BITS, symbols_of
 from sparkrex.modes.rows.automaton.viability import TooManyStatesError, Viability
 from sparkrex.modes.rows.kernels import automaton as kernel
-from sparkrex.modes.rows.kernels.automaton import look_back, look_back_twice, walk, walk_past
+from sparkrex.modes.rows.kernels.automaton import look_back, look_back_twice, walk, walk_both, walk_past
 from sparkrex.modes.rows.labels import needs_labels
 from sparkrex.modes.rows.matcher import GivesUpError, Matcher
 from sparkrex.modes.rows.pieces import (
@@ -29,10 +29,10 @@ from sparkrex.modes.rows.pieces import (
     Outcome,
     Piece,
     cut_partitions,
-    each_piece,
     is_cut,
     put_together,
     row_cuts,
+    several_pieces,
     why_whole,
 )
 from sparkrex.threads import spread
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from sparkrex.columns.ordered import Columns
     from sparkrex.modes.rows.matcher import Partitions
     from sparkrex.modes.rows.problem import Problem
+
+
+_Room: TypeAlias = "tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64]]"
 
 
 class AutomatonMatcher(Matcher):
@@ -114,8 +117,9 @@ class AutomatonMatcher(Matcher):
         # Only matches that overlap can take long: else a row is walked over once.
         is_linear = self.skip_mode == kernel.PAST_LAST_ROW
         stopper = None if is_linear else partial(stop.fill, 1)
-        cuts = row_cuts(partitions.offsets, threads)
-        if why_whole(partitions) is None and is_cut(partitions, cuts):
+        if why_whole(partitions) is None and is_cut(partitions, row_cuts(partitions.offsets, threads)):
+            # Two for each thread, which takes steps in both in turns.
+            cuts = row_cuts(partitions.offsets, threads, each=2)
             return self._find_in_pieces(partitions, bitmaps, cuts, stop, stopper)
         search = partial(self._search, partitions, self._ends(frame, partitions), bitmaps, stop)
         try:
@@ -135,11 +139,13 @@ class AutomatonMatcher(Matcher):
         stopper: Callable[[], None] | None,
     ) -> Matches:
         """Matches of whole partitions that are cut into pieces; see `pieces` and `chunks`."""
-        viability = self.viability
+        viability, threads = self.viability, self.problem.settings.thread_count()
         assert viability is not None  # else it refused
         pieces = cut_partitions(partitions, cuts)
         try:
-            looking = LookingBack(viability, partitions, bitmaps, cuts, self._look_back)
+            looking = LookingBack(
+                viability, partitions, bitmaps, cuts, self._look_back, self._look_back_twice, threads
+            )
             n_looked = looking.settle(pieces)
         except TooManyStatesError:
             raise GivesUpError from None
@@ -147,18 +153,28 @@ class AutomatonMatcher(Matcher):
         kinds, accepts = np.zeros(len(partitions.ends), np.int64), np.zeros((1, viability.n_positions), np.bool_)
         tables = viability.moves() if self._is_simple(kinds) else viability.steps.reshape(-1)
 
-        def search(piece: Piece) -> Outcome:
+        def bounds_of(piece: Piece) -> tuple[Any, ...]:
             own = slice(piece.first, piece.last)
-            bounds = (
+            return (
                 partitions.offsets[piece.first : piece.last + 1], partitions.begins[own], kinds[own], piece.start,
                 piece.number, piece.until,
             )
+
+        def search(piece: Piece) -> Outcome:
             if self._is_simple(kinds):
-                return Outcome(kernel.DONE, -1, self._walk_past(states, bounds, tables))
-            found = self._walk(states, bounds, accepts, tables, np.empty(0, np.uint8), stop, reports=False)
+                return Outcome(kernel.DONE, -1, self._walk_past(states, bounds_of(piece), tables))
+            found = self._walk(
+                states, bounds_of(piece), accepts, tables, np.empty(0, np.uint8), stop, reports=False
+            )
             return Outcome(found.status, found.row, found.matches)
 
-        outcomes = each_piece(search, pieces, stopper)
+        def search_several(own: Sequence[Piece]) -> list[Outcome]:
+            if len(own) == 2 and self._is_simple(kinds) and all(piece.last - piece.first == 1 for piece in own):
+                both = self._walk_both(states, [bounds_of(piece) for piece in own], tables)
+                return [Outcome(kernel.DONE, -1, matches) for matches in both]
+            return [search(piece) for piece in own]
+
+        outcomes = several_pieces(search_several, pieces, threads, stopper)
         joined = put_together(self.problem, partitions, pieces, outcomes, search)
         self.cut = CutNotes(len(pieces), joined.n_again, n_looked)
         return joined.matches
@@ -179,7 +195,7 @@ class AutomatonMatcher(Matcher):
         offsets = partitions.offsets[begin : end + 1] - origin
         begins, ends = partitions.begins[begin:end], every_end.kinds[begin:end]
         start, number = partitions.start[begin:end] - origin, partitions.number[begin:end].copy()
-        rows: Any = symbols_of(bitmaps[:, origin:stop], viability)
+        rows: Any = symbols_of(bitmaps, viability, origin, stop)
         bounds: tuple[Any, ...] = (offsets, begins, ends, start, number, offsets[1:].copy())
         if is_few := len(rows) <= lazy.FEW_ROWS:
             rows, bounds = rows.tolist(), tuple(array.tolist() for array in bounds)
@@ -222,22 +238,47 @@ class AutomatonMatcher(Matcher):
         )
 
     def _walk_past(
-        self, states: NDArray[np.uint16], bounds: tuple[Any, ...], moves: NDArray[np.int32]
+        self, states: NDArray[np.uint16], bounds: tuple[Any, ...], moves: NDArray[np.int32],
+        begun: NDArray[np.int64] | None = None, room: _Room | None = None,
     ) -> Matches:
-        """Matches by `kernels.automaton.walk_past`."""
+        """Matches by `kernels.automaton.walk_past`; of one partition it may have begun."""
         viability = self.viability
         assert viability is not None  # else it refused
+        labels, ends, label_offsets = room = room or self._room(bounds)
+        numbers = np.empty(len(ends), np.int64)
+        n_matches, n_labels = walk_past(
+            states, bounds, moves, viability.n_positions, viability.entry, viability.first_entry,
+            np.empty(0, np.int64) if begun is None else begun, labels, ends, numbers, label_offsets,
+        )
+        ends, label_offsets = ends[:n_matches], label_offsets[: n_matches + 1]
+        starts = np.diff(label_offsets)
+        np.subtract(ends, starts, out=starts)  # fresh memory costs more than what is computed
+        return Matches(starts, ends, numbers[:n_matches], labels[:n_labels], label_offsets)
+
+    def _walk_both(
+        self, states: NDArray[np.uint16], both: Sequence[tuple[Any, ...]], moves: NDArray[np.int32]
+    ) -> list[Matches]:
+        """The same of two pieces that each lie in one partition, in turns as far as both have rows."""
+        viability = self.viability
+        assert viability is not None  # else it refused
+        rooms, begun = [self._room(bounds) for bounds in both], []
+        for offsets, begins, _, start, *_ in both:
+            is_first = bool(begins[0]) and start[0] == offsets[0]
+            begun.append(np.array([start[0], viability.first_entry if is_first else viability.entry, 0, 0], np.int64))
+        n_rows = max(0, min(int(until[0] - start[0]) for _, _, _, start, _, until in both))
+        one, other = ((at, *room) for at, room in zip(begun, rooms, strict=True))
+        walk_both(states, moves, viability.n_positions, n_rows, one, other)
+        return [
+            self._walk_past(states, bounds, moves, at, room)
+            for bounds, at, room in zip(both, begun, rooms, strict=True)
+        ]
+
+    def _room(self, bounds: tuple[Any, ...]) -> _Room:
+        """Room for labels, ends and label offsets, as `walk_past` takes them."""
         offsets, _, _, start, _, until = bounds
         n_starts = int(np.maximum(until - start, 0).sum())
         labels = np.empty(int((offsets[1:] - start).sum()) if self.wants_labels else 0, np.int16)
-        ends, numbers = np.empty(n_starts + 1, np.int64), np.empty(n_starts + 1, np.int64)
-        label_offsets = np.empty(n_starts + 2, np.int64)
-        n_matches, n_labels = walk_past(
-            states, bounds, moves, viability.n_positions, viability.entry, viability.first_entry, labels, ends,
-            numbers, label_offsets,
-        )
-        ends, label_offsets = ends[:n_matches], label_offsets[: n_matches + 1]
-        return Matches(ends - np.diff(label_offsets), ends, numbers[:n_matches], labels[:n_labels], label_offsets)
+        return labels, np.empty(n_starts + 1, np.int64), np.empty(n_starts + 2, np.int64)
 
     def _ends(self, frame: Columns, partitions: Partitions) -> _Ends:
         """How partitions end: which conditions the next row of an open one cannot meet."""
@@ -256,13 +297,16 @@ class AutomatonMatcher(Matcher):
         kind = np.where(partitions.ends, kernel.CLOSED, 1 + np.searchsorted(np.array(kinds, np.uint64), bits))
         return _Ends(kind.astype(np.int64), states, accepts)
 
-    def _look_back_twice(self, rows: NDArray[np.uint16], offsets: NDArray[np.int64]) -> None:
-        """The same for many rows of whole partitions."""
+    def _look_back_twice(
+        self, rows: NDArray[np.uint16], offsets: NDArray[np.int64], places: NDArray[np.int64] | None = None
+    ) -> None:
+        """The same for many rows of whole partitions, or of two parts of them: see the kernel for `places`."""
         viability = self.viability
         assert viability is not None  # else it refused
-        half = int(np.searchsorted(offsets, offsets[-1] // 2))
-        # Each range begins behind its last partition, of which no rows are left.
-        places = np.array([[0, half, 0, 0], [half, len(offsets) - 1, 0, 0]], np.int64)
+        if places is None:
+            half = int(np.searchsorted(offsets, offsets[-1] // 2))
+            # Each range begins behind its last partition, of which no rows are left.
+            places = np.array([[0, half, 0, 0], [half, len(offsets) - 1, 0, 0]], np.int64)
         is_done = False
         while not is_done:
             transitions, shift = viability.tables()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparkrex.kernels.lazy import FEW_ROWS
-from sparkrex.modes.rows.kernels.automaton import add_bit
+from sparkrex.modes.rows.kernels.automaton import join_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,34 +18,36 @@ MOST_BITS = 63
 _BITS_OF_A_SYMBOL = 8
 """Up to so many bits, every combination is a symbol, numbered as its bits are."""
 _BITS_OF_A_TABLE = 16
-_BLOCK = 1 << 15
-"""Rows whose bits stay in the cache while they are put together."""
 
 
-def symbols_of(bitmaps: NDArray[np.uint8], viability: Viability) -> NDArray[np.uint16]:
-    """The number of every row's symbol."""
-    n_bits, n_rows = bitmaps.shape
+def symbols_of(
+    bitmaps: NDArray[np.uint8], viability: Viability, begin: int = 0, end: int | None = None,
+    out: NDArray[np.uint16] | None = None,
+) -> NDArray[np.uint16]:
+    """The number of every row's symbol, of the rows from `begin` to `end`; in `out` if there is one."""
+    n_bits, n_rows = len(bitmaps), (bitmaps.shape[1] if end is None else end) - begin
+    symbols = np.empty(n_rows, np.uint16) if out is None else out
     if n_bits > _BITS_OF_A_TABLE:
-        return _by_sorting(bitmaps, viability)
-    bits = np.zeros(n_rows, np.uint16)
-    add = add_bit if n_rows > FEW_ROWS else _add_bit
-    for begin in range(0, n_rows, _BLOCK):
-        for bit in range(n_bits):
-            add(bitmaps[bit, begin : begin + _BLOCK], bit, bits[begin : begin + _BLOCK])
+        symbols[:] = _by_sorting(bitmaps[:, begin : begin + n_rows], viability)
+        return symbols
+    join = join_bits if n_rows > FEW_ROWS else _join_bits
+    join(bitmaps, begin, symbols)
     if n_bits <= _BITS_OF_A_SYMBOL:
         for pattern in range(1 << n_bits):
             viability.symbol(pattern)
-        return bits
-    present = np.flatnonzero(np.bincount(bits, minlength=1 << n_bits))
+        return symbols
+    present = np.flatnonzero(np.bincount(symbols, minlength=1 << n_bits))
     number = np.zeros(1 << n_bits, np.uint16)
     number[present] = [viability.symbol(int(pattern)) for pattern in present]
-    numbered: NDArray[np.uint16] = number[bits]
-    return numbered
+    symbols[:] = number[symbols]
+    return symbols
 
 
-def _add_bit(holds: NDArray[np.uint8], bit: int, symbols: NDArray[np.uint16]) -> None:
+def _join_bits(bitmaps: NDArray[np.uint8], begin: int, symbols: NDArray[np.uint16]) -> None:
     """As the kernel of that name."""
-    symbols |= holds.astype(np.uint16) << np.uint16(bit)
+    symbols[:] = 0
+    for bit, holds in enumerate(bitmaps):
+        symbols |= holds[begin : begin + len(symbols)].astype(np.uint16) << np.uint16(bit)
 
 
 def _by_sorting(bitmaps: NDArray[np.uint8], viability: Viability) -> NDArray[np.uint16]:

@@ -97,3 +97,37 @@ class Limits(NamedTuple):
     max_steps: int
     stop: Any
     reports: bool = False
+
+
+class StateTables(NamedTuple):
+    """Sets of places as states; see `modes.rows.why.states`."""
+
+    following: Any
+    accepts: Any
+    need: Any
+    offsets: Any
+    variables: Any
+    bits: Any
+    entry: int
+    first: int
+
+
+class Barred(NamedTuple):
+    """What `^` bars: the need of these places, how many variables they have, and these as bits, uint64."""
+
+    need: int
+    n_variables: int
+    bits: Any
+
+
+class Blocked(NamedTuple):
+    """By start row: see `kernels.blockers.find_blockers`."""
+
+    need: Any
+    n_blockers: Any
+    last_row: Any
+    last_state: Any
+    close: Any
+    close_row: Any
+    close_variable: Any
+    bits: Any

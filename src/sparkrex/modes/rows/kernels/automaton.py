@@ -19,6 +19,9 @@ CLOSED_END = 0
 CLOSED = 0
 """A kind of end: the partition ends. The others are open: more rows may come, of which the next is known in part."""
 
+_BLOCK = 1 << 13
+"""Rows whose bits stay in the cache while they are put together."""
+
 PAST_LAST_ROW, NEXT_ROW, TO_FIRST, TO_LAST = range(4)
 DONE, SKIP_TO_FIRST_ROW, SKIP_TO_ABSENT = range(3)
 STOPPED = 6  # as in `backtrack`
@@ -148,17 +151,25 @@ def look_back_twice(symbols, offsets, transitions, shift, places):
 
 
 @njit(cache=True, nogil=True)
-def add_bit(bits, bit, symbols):
-    """Add one bit of every row's symbol.
+def join_bits(bitmaps, begin, symbols):
+    """Put the bits of every row's symbol together.
 
     Parameters
     ----------
-    bits : uint8 per row, 0 or 1
-    symbols : uint16 per row, changed
+    bitmaps : uint8 (n_bits, all rows), 0 or 1
+    begin : the first row of those that have symbols
+    symbols : uint16 per row, filled
     """
-    by = np.uint16(1 << bit)
-    for i in range(symbols.shape[0]):
-        symbols[i] |= np.uint16(bits[i]) * by
+    n_rows = symbols.shape[0]
+    for low in range(0, n_rows, _BLOCK):
+        block = symbols[low : low + _BLOCK]
+        for i in range(block.shape[0]):
+            block[i] = 0
+        for bit in range(bitmaps.shape[0]):
+            by = np.uint16(1 << bit)
+            holds = bitmaps[bit, begin + low : begin + low + block.shape[0]]
+            for i in range(block.shape[0]):
+                block[i] |= np.uint16(holds[i]) * by
 
 
 @njit(cache=True, nogil=True)
@@ -293,7 +304,51 @@ def walk(states, partitions, lookahead, steps, n_positions, entry, first_entry, 
 
 
 @njit(cache=True, nogil=True)
-def walk_past(states, partitions, moves, n_positions, entry, first_entry, labels, ends, numbers, label_offsets):
+def walk_both(states, moves, n_positions, n_rows, one, other):
+    """The first rows of two walks of `walk_past`, in turns.
+
+    A step has to wait for the move of the step before; the other walk's step is made meanwhile.
+
+    Parameters
+    ----------
+    n_rows : how many, of each
+    one, other : of each walk `begun`, `labels`, `ends` and `label_offsets`, see `walk_past`; `begun` is where it stands
+        and is changed to where it stands afterwards
+    """
+    begun, labels, ends, label_offsets = one
+    other_begun, other_labels, other_ends, other_label_offsets = other
+    wants_labels = labels.shape[0] > 0
+    step, width = np.uint64(1), np.uint64(n_positions)
+    row, position = np.uint64(begun[0]), np.uint64(begun[1])
+    n_matches, n_labels = np.uint64(begun[2]), np.uint64(begun[3])
+    other_row, other_position = np.uint64(other_begun[0]), np.uint64(other_begun[1])
+    n_other_matches, n_other_labels = np.uint64(other_begun[2]), np.uint64(other_begun[3])
+    for _ in range(n_rows):
+        move = np.uint64(moves[np.uint64(states[row]) * width + position])
+        other_move = np.uint64(moves[np.uint64(states[other_row]) * width + other_position])
+        ends[n_matches] = row
+        other_ends[n_other_matches] = other_row
+        label_offsets[n_matches + step] = n_labels
+        other_label_offsets[n_other_matches + step] = n_other_labels
+        n_matches += (move >> np.uint64(16)) & step
+        n_other_matches += (other_move >> np.uint64(16)) & step
+        if wants_labels:
+            labels[n_labels] = move & np.uint64(0x7FFF)
+            other_labels[n_other_labels] = other_move & np.uint64(0x7FFF)
+        n_labels += (move >> np.uint64(15)) & step
+        n_other_labels += (other_move >> np.uint64(15)) & step
+        position = move >> np.uint64(17)
+        other_position = other_move >> np.uint64(17)
+        row += step
+        other_row += step
+    begun[0], begun[1], begun[2], begun[3] = row, position, n_matches, n_labels
+    other_begun[0], other_begun[1] = other_row, other_position
+    other_begun[2], other_begun[3] = n_other_matches, n_other_labels
+
+
+@njit(cache=True, nogil=True)
+def walk_past(states, partitions, moves, n_positions, entry, first_entry, begun, labels, ends, numbers,
+              label_offsets):
     """The same for SKIP PAST LAST ROW where no match is empty and every partition ends: one look-up a row, no branches.
 
     A match that ends before a row and the one that starts at that row are one move (see `automaton.viability`).
@@ -303,6 +358,8 @@ def walk_past(states, partitions, moves, n_positions, entry, first_entry, labels
     ----------
     partitions : see `walk`
     moves : int32, state * n_positions + position to next position << 17 | ended << 16 | mapped << 15 | label
+    begun : int64, where the walk of the first partition stands: the row, the position, and how many matches and labels
+        it has found (see `walk_both`); or no entries if it has not begun
     labels : int16, as many as rows, or none if they are not wanted
     ends, numbers : int64, as many as rows that matches may start at and one more; label_offsets : int64, two more
 
@@ -325,7 +382,11 @@ def walk_past(states, partitions, moves, n_positions, entry, first_entry, labels
         if begins[partition] and start == offsets[partition]:
             position = np.uint64(first_entry)
         first_match = np.int64(n_matches)
-        for row in range(np.uint64(start), np.uint64(max(start, last))):
+        at = start
+        if partition == 0 and begun.shape[0] > 0:
+            at, position = begun[0], np.uint64(begun[1])
+            n_matches, n_labels = np.uint64(begun[2]), np.uint64(begun[3])
+        for row in range(np.uint64(at), np.uint64(max(at, last))):
             move = np.uint64(moves[np.uint64(states[row]) * width + position])
             ends[n_matches] = row
             label_offsets[n_matches + one] = n_labels

@@ -1,4 +1,4 @@
-"""EXPLAIN of a relation over files: who reads them."""
+"""EXPLAIN of a relation on Spark: what its mode says, and what only Spark knows beside."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FilesExplained:
-    """How the relation is answered, and a line about its files."""
+class ExplainedOnSpark:
+    """How the relation is answered, and lines below: about its files, and of a run."""
 
     relation: Explained
-    line: str
+    below: tuple[str, ...]
 
     def lines(self, host: str, *given: int) -> list[str]:
         """The text, as a tree; `given` is what the relation's mode is told beside the host."""
         relation: Any = self.relation
-        return [*relation.lines(host, *given), self.line]
+        return [*relation.lines(host, *given), *self.below]

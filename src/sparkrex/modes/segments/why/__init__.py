@@ -1,0 +1,1 @@
+"""Why a segment search found nothing: the smallest parts of its pattern without a segment."""
