@@ -29,9 +29,6 @@ INDEX = COOKBOOK / "index.md"
 HEADINGS = ["In SQL", "As a DataFrame", "In plain PySpark"]
 """Every recipe has these, in this order."""
 
-PICTURE = "<!-- picture -->"
-"""Where a picture of the result goes, once there is one; nothing is seen of it."""
-
 _PYTHON = re.compile(r"^```python (?P<kind>dataframe|pyspark)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

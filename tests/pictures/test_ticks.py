@@ -93,3 +93,9 @@ def test_categories_and_whole_values() -> None:
     assert position_text(Axis("x"), 1234567) == "1,234,567"
     assert position_text(Axis("x"), 0.1) == "0.1"
     assert position_text(Axis("ts", Scale.TIME, MONDAY), 3.25) == "2026-11-02 00:00:03.25"
+
+
+def test_integers_and_days_have_no_ticks_between_them() -> None:
+    assert [tick.text for tick in ticks(Axis("n", grain=1.0), 0.9, 5.1, 9)] == ["1", "2", "3", "4", "5"]
+    days = Axis("day", Scale.TIME, MONDAY, grain=float(DAY))
+    assert [tick.text for tick in ticks(days, -1000, 3 * DAY, 9)] == ["2 Nov", "3 Nov", "4 Nov", "5 Nov"]

@@ -85,6 +85,7 @@ def _data(picture: Picture) -> str:
 def _axis(axis: Axis) -> dict[str, Any]:
     return {
         "name": axis.name, "scale": axis.scale.value, "origin": axis.origin, "categories": axis.categories,
+        "grain": axis.grain,
     }
 
 

@@ -81,7 +81,7 @@ def _place(picture: Picture, panel: Panel, top: float) -> Place:
 
 def _plot_height(picture: Picture) -> float:
     if picture.y is None:
-        return 26
+        return 34
     n_panels = len(picture.panels)
     return 290 if n_panels == 1 else 190 if n_panels <= 3 else 130
 

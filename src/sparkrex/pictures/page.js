@@ -66,7 +66,7 @@ function ticksOf(axis, low, high, most) {
     return axis.categories.map((text, at) => ({ at, text, below: "" })).filter((tick) => tick.at % step === 0);
   }
   if (axis.scale === "time") return timeTicks(axis, low, high, most);
-  const step = numberStep(low, high, most), found = [];
+  const step = Math.max(numberStep(low, high, most), axis.grain), found = [];
   for (let n = Math.ceil(low / step - 1e-9); n <= Math.floor(high / step + 1e-9); n++) {
     found.push({ at: n * step, text: numberText(n * step, step), below: "" });
   }
@@ -74,7 +74,7 @@ function ticksOf(axis, low, high, most) {
 }
 
 function timeTicks(axis, low, high, most) {
-  const step = STEPS.find((one) => (high - low) / one <= most), found = [];
+  const step = STEPS.find((one) => one >= axis.grain && (high - low) / one <= most), found = [];
   if (step !== undefined) {
     const digits = step >= 1 ? 0 : -Math.floor(Math.log10(step) + 1e-9);
     let known = "";
@@ -145,7 +145,7 @@ function laneCount(panel) {
 
 for (const panel of panels) {
   panel.lanes = laneCount(panel);
-  const plot = data.y === null ? 26 : panels.length === 1 ? 290 : panels.length <= 3 ? 190 : 130;
+  const plot = data.y === null ? 34 : panels.length === 1 ? 290 : panels.length <= 3 ? 190 : 130;
   panel.plotBottom = 6 + plot;
   panel.boxesTop = panel.plotBottom + 16;
   panel.boxesBottom = panel.boxes ? panel.boxesTop + BOXES : panel.plotBottom;
@@ -189,7 +189,7 @@ function draw(panel) {
   pen.font = `11px ${getComputedStyle(document.body).fontFamily}`;
   pen.lineJoin = pen.lineCap = "round";
   const [low, high] = yRange(panel);
-  const up = data.y === null ? () => (6 + panel.plotBottom) / 2
+  const up = data.y === null ? () => panel.plotBottom - 11
     : (y) => panel.plotBottom - (y - low) / (high - low) * (panel.plotBottom - 6);
   drawAxes(pen, panel, space, low, high, up);
   pen.save();
@@ -232,7 +232,8 @@ function drawAxes(pen, panel, space, low, high, up) {
   }
   if (panel.boxes) {
     const box = boxScale(panel);
-    for (const tick of ticksOf({ scale: "number" }, box.low, box.high, 3)) {
+    const grain = panel.boxes.value.every((one) => Number.isNaN(one) || one === Math.floor(one)) ? 1 : 0;
+    for (const tick of ticksOf({ scale: "number", grain }, box.low, box.high, 3)) {
       stroke(pen, LEFT, box.up(tick.at), space.right, box.up(tick.at));
       pen.fillText(tick.text, LEFT - 6, box.up(tick.at) + 4, LEFT - 22);
     }
@@ -329,9 +330,9 @@ function drawSeries(pen, panel, space, up) {
     isOpen = joins;
   }
   pen.stroke();
-  if (!isLine || (end - begin) * 9 > space.width) return;
+  if ((end - begin) * 9 > space.width) return;
   for (let n = begin; n < end; n++) {
-    if (!Number.isNaN(y[n]) && x[n] >= view.low && x[n] <= view.high) dot(pen, space.at(x[n]), up(y[n]), 1.4);
+    if (!Number.isNaN(y[n]) && x[n] >= view.low && x[n] <= view.high) dot(pen, space.at(x[n]), up(y[n]), isLine ? 1.4 : 2);
   }
 }
 

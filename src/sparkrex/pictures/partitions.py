@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from sparkrex.pictures.positions import Positions
 
 
+_ROOM = 0.012
+"""Of the x axis, before the first row and behind the last one, so that both can be seen whole."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Partition:
     """Rows of a partition as positions `begin` up to `end`, those that can be drawn, and where they stand."""
@@ -60,7 +64,7 @@ def read_partitions(
     offsets = found.arrangement.offsets
     bounds = [(int(offsets[number]), int(offsets[number + 1])) for number in chosen.tolist()]
     if x is None:
-        x_axis, x_parts = Axis(ROW), [np.arange(end - begin, dtype=np.float64) for begin, end in bounds]
+        x_axis, x_parts = Axis(ROW, grain=1.0), [np.arange(end - begin, dtype=np.float64) for begin, end in bounds]
     else:
         x_axis, x_parts = make_axis(x, [_rows(found, x, begin, end) for begin, end in bounds])
     y_axis: Axis | None = None
@@ -159,7 +163,7 @@ def within(series: Series, domain: tuple[float, float]) -> Series:
 def domain_of(
     series: Sequence[Series], axis: Axis, kind: pa.DataType, between: tuple[object, object] | None
 ) -> tuple[float, float]:
-    """What the x axis must show: the range asked for, else all rows; one value alone has room on both sides.
+    """What the x axis must show: the range asked for, else all rows and some room on both sides.
 
     `kind` is the type of the column on the axis.
     """
@@ -171,4 +175,5 @@ def domain_of(
     if not lows:
         return 0.0, 1.0
     low, high = min(lows), max(highs)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    room = (high - low) * _ROOM or 0.5
+    return low - room, high + room

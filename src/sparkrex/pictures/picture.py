@@ -25,12 +25,16 @@ class Scale(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """`origin` is what position 0 means: seconds since 1970 of times, nothing else. `categories` are by position."""
+    """`origin` is what position 0 means: seconds since 1970 of times, nothing else. `categories` are by position.
+
+    `grain` is the least distance between two values, if there is one: 1 of integers, a day of dates.
+    """
 
     name: str
     scale: Scale = Scale.NUMBER
     origin: int = 0
     categories: tuple[str, ...] = ()
+    grain: float = 0.0
 
 
 class Style(Enum):

@@ -46,7 +46,8 @@ def make_axis(name: str, columns: Sequence[pa.ChunkedArray]) -> tuple[Axis, list
     arrays = [plain(column) for column in columns]
     kind = arrays[0].type if arrays else pa.float64()
     if is_number(kind):
-        return Axis(name), [_with_gaps(array, floats_of(array)) for array in arrays]
+        grain = 1.0 if pa.types.is_integer(kind) else 0.0
+        return Axis(name, grain=grain), [_with_gaps(array, floats_of(array)) for array in arrays]
     if is_time(kind):
         return _times(name, kind, arrays)
     if pa.types.is_time(kind) or pa.types.is_duration(kind):
@@ -79,7 +80,8 @@ def _times(name: str, kind: pa.DataType, arrays: list[pa.Array]) -> tuple[Axis, 
     positions = [
         _with_gaps(array, (values - origin * unit) / unit) for array, values in zip(arrays, integers, strict=True)
     ]
-    return Axis(f"{name} (UTC)" if is_zoned else name, Scale.TIME, origin), positions
+    grain = float(_DAY) if pa.types.is_date(kind) else 0.0
+    return Axis(f"{name} (UTC)" if is_zoned else name, Scale.TIME, origin, grain=grain), positions
 
 
 def _categories(name: str, arrays: list[pa.Array]) -> tuple[Axis, list[Positions]]:

@@ -93,7 +93,9 @@ def draw_boxes(picture: Picture, panel: Panel, place: Place) -> Iterator[str]:
     high = max(float(known.max()), low + 1e-300) if len(known) else 1.0
     high = high if high > low else low + 1.0
     bottom, top = place.boxes_bottom, place.boxes_top
-    for tick in ticks(Axis(boxes.name), low, high, 3):
+    # Counts are whole, and so are their ticks.
+    grain = 1.0 if (known == np.floor(known)).all() else 0.0
+    for tick in ticks(Axis(boxes.name, grain=grain), low, high, 3):
         y = bottom - (tick.at - low) / (high - low) * (bottom - top)
         yield f'<path class="g" d="M{geometry.LEFT} {y:.1f}H{geometry.PLOT_RIGHT}"/>'
         yield f'<text class="n e" x="{geometry.LEFT - 6}" y="{y + 4:.1f}">{text_of(shortened(tick.text, 56))}</text>'

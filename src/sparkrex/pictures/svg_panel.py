@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from sparkrex.pictures.picture import Panel, Picture
 
 
+NO_VALUE = 11
+"""Where rows without a y axis stand above the end of the plot: below the numbers of their matches."""
+FEW = 80
+"""Rows that no line joins and that are dots; more are strokes, which keep apart."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class PanelDrawing:
     picture: Picture
@@ -74,7 +80,7 @@ class PanelDrawing:
         low, high = self._range()
         top, bottom = self.place.plot_top, self.place.plot_bottom
         if self.picture.y is None:
-            return np.full(len(y), (top + bottom) / 2)
+            return np.full(len(y), bottom - NO_VALUE)
         return bottom - (y - low) / (high - low) * (bottom - top)
 
     def _x_axis(self) -> Iterator[str]:
@@ -145,8 +151,11 @@ class PanelDrawing:
         x, y = far_pixels(self.picture, panel.x[kept]), self._up(panel.y[kept])
         if not self.picture.is_line:
             places = np.unique(np.round(np.column_stack((x, y))[np.isfinite(y)], 1), axis=0)
+            if len(places) <= FEW:
+                yield "".join(f'<circle class="c" cx="{at:.1f}" cy="{up:.1f}" r="2"/>' for at, up in places.tolist())
+                return
             shapes = "".join(f"M{at:.1f} {up - 3:.1f}v6" for at, up in places.tolist())
-            yield f'<path class="l" d="{shapes}"/>' if shapes else ""
+            yield f'<path class="l" d="{shapes}"/>'
             return
         yield f'<path class="l" d="{polyline(x, y)}"/>'
         alone = points_alone(y)

@@ -35,23 +35,23 @@ class Tick:
 
 
 def ticks(axis: Axis, low: float, high: float, most: int) -> tuple[Tick, ...]:
-    """At most so many ticks between two positions, both included."""
+    """At most so many ticks between two positions, both included, none between two neighbouring values."""
     most = max(most, 2)
     match axis.scale:
         case Scale.NUMBER:
-            return number_ticks(low, high, most)
+            return number_ticks(low, high, most, axis.grain)
         case Scale.CATEGORY:
             step = max(1, math.ceil(len(axis.categories) / most))
             return tuple(Tick(float(at), axis.categories[at]) for at in range(0, len(axis.categories), step))
         case Scale.TIME:
-            return time_ticks(axis.origin, low, high, most)
+            return time_ticks(axis.origin, low, high, most, axis.grain)
         case _:
             assert_never(axis.scale)
 
 
-def number_ticks(low: float, high: float, most: int) -> tuple[Tick, ...]:
-    """Multiples of 1, 2 or 5 times a power of ten."""
-    step = number_step(low, high, most)
+def number_ticks(low: float, high: float, most: int, grain: float = 0.0) -> tuple[Tick, ...]:
+    """Multiples of 1, 2 or 5 times a power of ten, and of the grain at least."""
+    step = max(number_step(low, high, most), grain)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return tuple(Tick(number * step, number_text(number * step, step)) for number in range(first, last + 1))
 
@@ -73,11 +73,11 @@ def number_text(value: float, step: float) -> str:
     return f"{value + 0.0:,.{digits}f}" if round(value, digits) else "0"
 
 
-def time_ticks(origin: int, low: float, high: float, most: int) -> tuple[Tick, ...]:
+def time_ticks(origin: int, low: float, high: float, most: int, grain: float = 0.0) -> tuple[Tick, ...]:
     """At times that people count by. `low` and `high` are seconds after `origin`, which is the beginning of a day."""
     span = high - low
     for step in _STEPS:
-        if span / step <= most:
+        if step >= grain and span / step <= most:
             return _with_days(origin, low, high, step)
     try:
         return tuple(_of_days(origin, low, high, most))
