@@ -15,7 +15,7 @@ PYTEST := $(RUN) -m pytest -n 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-core test-all test-bounds test-versions lint docs site bench bench-peers bench-spark clean
+.PHONY: help setup demo studio test test-core test-all test-bounds test-versions lint docs site bench bench-peers bench-spark clean
 
 help:  ## Print this list
 	@echo "SparkRex: row pattern recognition. Commands:"
@@ -80,6 +80,10 @@ $(SITE)/.installed: requirements-docs.lock
 	$(SITE)/bin/python tools/install.py -r requirements-docs.lock
 	@touch $@
 
+# What it writes is committed: users and tests need no npm.
+studio:  ## Build the page of `rex studio` from studio/ (needs node and npm)
+	cd studio && npm ci --ignore-scripts --no-fund --no-audit && npm run --silent build
+
 bench: $(STAMP)  ## Measure every benchmark query in memory and check its answer; options in BENCH="--rows 20000"
 	$(RUN) -m benchmarks.run $(BENCH)
 
@@ -90,5 +94,5 @@ bench-spark: $(STAMP)  ## Measure Spark jobs against Spark's own sort and agains
 	$(SPARK) $(RUN) -m benchmarks.spark
 
 clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) $(SITE) site .peers .spark-versions .bounds-cache .kafka build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SITE) site studio/node_modules .peers .spark-versions .bounds-cache .kafka build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -283,11 +283,16 @@ TABLE: dict[str, Allowed] = {
     "notebook": allow(PACKAGE, "cli", "errors", packages="pyarrow"),
     # Queries that call every kernel.
     "warmup": allow("api", "settings", "errors", packages="numpy numba pyarrow"),
+    # The local page: a server, and the process that searches for it.
+    "studio": allow(
+        *FOUNDATION, "syntax", "hosts/duckdb", "columns", "columns/paths", "matching", "modes/plan", "pipeline",
+        "pictures", "faults", PACKAGE, packages="numpy pyarrow sqlglot starlette uvicorn",
+    ),
     # Presentation: the public names only, and hints. Two files open the Spark session that the command line asks for
     # and write with it, one opens tables as the engine does, one measures what the planner of segment searches goes by.
     "cli": allow(
         PACKAGE, "errors", "cli/files", "cli/session", "cli/spark_output", "cli/profile", "cli/run_stream",
-        "cli/stream_sources", "columns/paths", "kernels/compiling", "warmup", packages="pyarrow",
+        "cli/studio", "cli/stream_sources", "columns/paths", "kernels/compiling", "warmup", packages="pyarrow",
     ),
     # What runs streams: their sources, and their batches as `rex.progress` shows them.
     "cli/run_stream": allow(
@@ -298,6 +303,7 @@ TABLE: dict[str, Allowed] = {
     "cli/stream_sources": allow("cli", "cli/session", "errors", "spark/files", packages="pyspark"),
     "cli/batches": allow("cli", "spark/streaming", packages="pyspark"),
     "cli/files": allow(PACKAGE, "cli", "columns", "columns/paths", packages="pyarrow"),
+    "cli/studio": allow("cli", "cli/files", "studio"),
     "cli/profile": allow("cli", "modes/segments/planner"),
     "cli/session": allow("cli", "cli/files", "errors", "spark", "spark/files", packages="pyspark"),
     "cli/spark_output": allow("cli", "spark", packages="pyarrow pyspark"),

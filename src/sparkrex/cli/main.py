@@ -29,6 +29,7 @@ from sparkrex.cli.progress import ERASED
 from sparkrex.cli.run import RUN
 from sparkrex.cli.show import EXPLAIN, VERSION
 from sparkrex.cli.standard_output import say, write_text
+from sparkrex.cli.studio import STUDIO
 from sparkrex.cli.warmup import WARMUP
 from sparkrex.cli.why import WHY
 from sparkrex.cli.workload import WORKLOAD
@@ -42,6 +43,7 @@ COMMANDS = (
     EXPLAIN,
     WHY,
     PLOT,
+    STUDIO,
     WORKLOAD,
     WARMUP,
     PROFILE,

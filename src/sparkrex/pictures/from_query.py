@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sparkrex.modes.plan import Plan
     from sparkrex.pictures.options import Options
     from sparkrex.pictures.partitions import Partition
     from sparkrex.pipeline import ParsedQuery
@@ -41,9 +42,13 @@ def picture_of_query(
     query: ParsedQuery, tables: Mapping[str, object], settings: Settings, options: Options
 ) -> Picture:
     """The picture of the last relation of a statement."""
-    plan, found = locate_answers(
-        query, tables, settings, tuple(name for name in (options.x, options.y) if name is not None)
-    )
+    return picture_of_answers(query, *locate_answers(query, tables, settings, options.axes()), options)
+
+
+def picture_of_answers(
+    query: ParsedQuery, plan: Plan, found: Located | LocatedWindows, options: Options
+) -> Picture:
+    """The picture of answers that have been found."""
     x = choose_x(options, plan, found.table)
     y = choose_y(options, plan, found.table, x)
     title = options.title or " ".join(query.patterns()[-1].split())

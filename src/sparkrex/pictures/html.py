@@ -27,10 +27,16 @@ if TYPE_CHECKING:
 
 _COLOURS = {"variables": VARIABLES, "variables_dark": VARIABLES_DARK, "kinds": KINDS, "kinds_dark": KINDS_DARK}
 
+_START = """
+const part = (name) => document.getElementById(name);
+showPicture(Object.fromEntries(["panels", "legend", "notes", "tip", "reset"].map((name) => [name, part(name)])))
+  .take(JSON.parse(part("picture").textContent));
+"""
+
 
 def draw(picture: Picture) -> str:
     """The page."""
-    script, style = _part("page.js"), _part("page.css")
+    script, style = _part("drawer.js") + _START, _part("page.css")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -70,15 +76,19 @@ def _printable(text: str) -> str:
     return "".join(one if one.isprintable() or one in " \t" else "\ufffd" for one in text)
 
 
-def _data(picture: Picture) -> str:
-    value = {
+def drawn_data(picture: Picture) -> dict[str, Any]:
+    """The picture as the script reads it."""
+    return {
         "title": picture.title, "described": describe(picture), "x": _axis(picture.x),
         "y": None if picture.y is None else _axis(picture.y), "style": picture.style.value,
         "variables": picture.variables, "kinds": picture.kinds, "notes": picture.notes, "colours": _COLOURS,
         "low": picture.low, "high": picture.high, "panels": [_panel(panel) for panel in picture.panels],
     }
+
+
+def _data(picture: Picture) -> str:
     # ASCII alone, and no "<": neither the end of a script nor the beginning of a comment can be in it.
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(drawn_data(picture), separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

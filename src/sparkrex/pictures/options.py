@@ -34,6 +34,10 @@ class Options:
     panels: int = MOST_PANELS
     title: str | None = None
 
+    def axes(self) -> tuple[str, ...]:
+        """The columns that it names for the axes."""
+        return tuple(name for name in (self.x, self.y) if name is not None)
+
     def columns(self) -> tuple[str, ...]:
         """The columns that it names."""
         return tuple(name for name in (self.x, self.y, *(self.key or ())) if name is not None)

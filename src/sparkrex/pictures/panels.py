@@ -180,13 +180,16 @@ def _rows_of_pieces(
     between = np.maximum(high - low, 0)
     ends = 1 + (lengths > 1)
     n_shown = int(np.searchsorted(np.cumsum(between + ends), most, "right"))
-    rows: list[NDArray[np.int64]] = []
+    rows: list[int] = []
+    inner = kept.tolist()  # thousands of short slices: lists are faster than arrays
     for first, last, begin, end in zip(
         pieces.first[:n_shown].tolist(), pieces.last[:n_shown].tolist(), low.tolist(), high.tolist(), strict=False
     ):
-        rows.append(np.unique(np.concatenate(([first], kept[begin:end], [last]))))
-    piece = np.repeat(np.arange(n_shown), [len(one) for one in rows])
-    return np.concatenate(rows) if rows else np.empty(0, np.int64), piece, n_shown == n_pieces
+        rows.append(first)
+        rows += inner[begin:end]
+        if last > first:
+            rows.append(last)
+    return np.array(rows, np.int64), np.repeat(np.arange(n_shown), (between + ends)[:n_shown]), n_shown == n_pieces
 
 
 def _stretches(pieces: Pieces, band: NDArray[np.int64], x: Positions, style: Style) -> Stretches:

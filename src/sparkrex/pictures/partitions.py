@@ -78,7 +78,7 @@ def read_partitions(
         if not np.isfinite(x_part).all():
             has_x = np.isfinite(x_part)
             series = Series(x_part[has_x], y_part[has_x])
-        partitions.append(Partition(begin, end, _title(found, begin), series, has_x))
+        partitions.append(Partition(begin, end, title_of(found, begin), series, has_x))
     return x_axis, y_axis, partitions
 
 
@@ -88,7 +88,8 @@ def _rows(found: Located | LocatedWindows, name: str, begin: int, end: int) -> p
     return column.slice(begin, end - begin) if order is None else column.take(wrap(order[begin:end]))
 
 
-def _title(found: Located | LocatedWindows, begin: int) -> str:
+def title_of(found: Located | LocatedWindows, begin: int) -> str:
+    """The keys of the partition that begins at a position."""
     if not found.keys or not found.table.num_rows:
         return ""
     (row,) = found.arrangement.input_rows(np.array([begin])).tolist()

@@ -36,6 +36,12 @@ def private_connection(threads: int | None) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config=config)
 
 
+def forbid_files() -> None:
+    """From now on no statement of this process opens a file by itself: tables are what it is given."""
+    _CONFIG["enable_external_access"] = False
+    forget_instances()
+
+
 def forget_instances() -> None:
     """Start again with the next statement: DuckDB refuses all work after an error of its own."""
     with _lock:

@@ -1,0 +1,1 @@
+"""Tests of `rex studio`: who may ask, what is answered, and the page in a browser."""
