@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+pytestmark = pytest.mark.slow  # searches in a process of its own, which loads kernels
+
 def test_tables_are_called_what_their_files_are_called() -> None:
     given = ["a/ticks.parquet", "b/2026-11 trades.csv.gz", "u=c/x.json", "days/", "s3=plain/y.tsv"]
     assert {table.name: table.path for table in _tables(given)} == {

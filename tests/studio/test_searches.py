@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Ask = Callable[..., Any]
 
+pytestmark = pytest.mark.slow  # searches in a process of its own, which loads kernels
+
 KEYS = Keys(4321)
 LONG = "SELECT count(*) AS n FROM range(1000000) AS a(x), range(1000000) AS b(y) WHERE x * y % 7 = 1"
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _LENGTH = 16
 """Hexadecimal digits: one collision in 2^32 plans or so."""
 
+_LATER = "later"
+"""Marks in a field's metadata that it came after states had been saved: where it has its default it says nothing."""
+
 
 def fingerprint(plan: Plan) -> str:
     """The fingerprint of a plan. Spaces, comments and the case of keywords do not change it; names do."""
@@ -31,6 +34,7 @@ def _text(value: Any) -> str:
         parts = [
             f"{field.name}={_text(getattr(value, field.name))}" for field in fields(value)
             if field.compare and not isinstance(getattr(value, field.name), Source | Span)
+            and not (field.metadata.get(_LATER) and getattr(value, field.name) == field.default)
         ]
         return f"{type(value).__qualname__}({', '.join(parts)})"
     if isinstance(value, Enum):

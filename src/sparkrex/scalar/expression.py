@@ -182,7 +182,7 @@ class Call(Scalar):
     to: HostSyntax | None = field(default=None, kw_only=True)
     fraction: Fraction | None = field(default=None, kw_only=True)
     unit: str | None = field(default=None, kw_only=True)
-    units: Units | None = field(default=None, kw_only=True)
+    units: Units | None = field(default=None, kw_only=True, metadata={"later": True})
     is_deterministic: bool = field(default=True, kw_only=True)
     reads_relation: bool = field(default=False, kw_only=True)
     can_fail: bool | None = field(default=None, kw_only=True, compare=False, repr=False)

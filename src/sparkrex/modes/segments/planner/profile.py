@@ -187,10 +187,8 @@ class Profiler:
                 inputs, outputs = 1 + n_both, _n_pairs(left.end, right.start, 0, 0)
             case Op.RIGHT_PROBE_CONCAT:
                 sides = (fixed[0], _Given(lambda spaces: _onwards(spaces, part)))
-                outputs = n_left * _found_by_probe(part)
             case Op.LEFT_PROBE_CONCAT:
                 sides = (_Given(lambda spaces: _backwards(spaces, part)), fixed[0])
-                outputs = n_left * _found_by_probe(part)
             case Op.RIGHT_PROBE_AND | Op.LEFT_PROBE_AND:
                 probed = _Given(lambda spaces: _every(spaces, part))
                 sides = (fixed[0], probed) if op is Op.RIGHT_PROBE_AND else (probed, fixed[0])
@@ -312,31 +310,18 @@ def _every(spaces: Spaces, part: int) -> Segments:
     return Segments(chosen, spaces.start_low[chosen], spaces.end_low[chosen])
 
 
-def _found_by_probe(part: int) -> float:
-    """How many segments a probe finds: several, or hardly any. If none found few, nobody could tell what a probe costs
-    from what its answer costs."""
-    return 4.0 if part == 1 else 1 / (4 * part)
-
-
-def _probes(spaces: Spaces, part: int) -> tuple[Rows, Rows]:
-    """The space of every segment that is found, and its number there."""
-    n = max(1, round(_found_by_probe(part)))
-    space = np.repeat(np.arange(0, len(spaces), max(1, round(1 / _found_by_probe(part)))), n)
-    return space, np.tile(np.arange(n), len(space) // n)
-
-
-def _onwards(spaces: Spaces, part: int) -> Segments:
-    """Segments from the starts of spaces."""
-    space, number = _probes(spaces, part)
+def _onwards(spaces: Spaces, n: int) -> Segments:
+    """Of every space n segments from its start."""
+    space = np.repeat(np.arange(len(spaces)), n)
     start = spaces.start_low[space]
-    return Segments(space, start, np.minimum(start + number, _N_ROWS - 1))
+    return Segments(space, start, np.minimum(start + np.tile(np.arange(n), len(spaces)), _N_ROWS - 1))
 
 
-def _backwards(spaces: Spaces, part: int) -> Segments:
-    """Segments up to the ends of spaces."""
-    space, number = _probes(spaces, part)
+def _backwards(spaces: Spaces, n: int) -> Segments:
+    """Of every space n segments up to its end."""
+    space = np.repeat(np.arange(len(spaces)), n)
     end = spaces.end_high[space]
-    return Segments(space, np.maximum(end - (number.max(initial=0) - number), 0), end)
+    return Segments(space, np.maximum(end - np.tile(np.arange(n)[::-1], len(spaces)), 0), end)
 
 
 def _n_pairs(ends: Rows, starts: Rows, nearest: int, furthest: int) -> int:
